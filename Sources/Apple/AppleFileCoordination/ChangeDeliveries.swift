@@ -2,8 +2,8 @@ import GroupContainer
 import GroupSystemCalls
 
 /// The deliveries of one suite, and the thread that delivers what this process does not set itself. The thread begins
-/// with the first delivery, sleeps without a limit, and ends with the suite's object. No queue or task delivers, because
-/// on Linux their library wakes a process that has used one each second.
+/// with the first delivery, sleeps without a limit, and ends with the suite's object. No queue or task delivers,
+/// because on Linux their library wakes a process that has used one each second.
 final class ChangeDeliveries: Sendable {
     private struct State: Sendable {
         /// Held by the suite and by its observers' tokens.

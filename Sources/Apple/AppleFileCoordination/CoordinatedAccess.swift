@@ -11,8 +11,8 @@ struct Requester: Sendable {
     var presenter: RegisteredPresenter?
 }
 
-/// The access of a request, or of several of one purpose, to items of one container. It ends when the last of them ends,
-/// and when the accesses in it have ended.
+/// The access of a request, or of several of one purpose, to items of one container. It ends when the last of them
+/// ends, and when the accesses in it have ended.
 final class CoordinatedAccess: Sendable {
     private let purposeIdentifier: String
     private let container: Container
@@ -46,8 +46,8 @@ final class CoordinatedAccess: Sendable {
         outer = Self.ofThread.value.flatMap { $0.use() ? $0 : nil }
     }
 
-    /// Waits for access to items of one container, but for those that other accesses of the purpose have already. Returns
-    /// the accesses, and for each item which of them has it. Errors: those of `Coordinator.coordinate`
+    /// Waits for access to items of one container, but for those that other accesses of the purpose have already.
+    /// Returns the accesses, and for each item which of them has it. Errors: those of `Coordinator.coordinate`
     static func begin(
         _ intents: [AccessIntent], in container: Container, by requester: Requester, orUntil cancellation: Cancellation
     ) throws -> (accesses: [CoordinatedAccess], ofItem: [CoordinatedAccess]) {

@@ -9,10 +9,11 @@ import GroupSystemCalls
 ///
 /// A value that is set is visible to every process when the call returns, and each object reports it: by
 /// `didChangeNotification`, and to the observers of its key. Calls that have no place for an error pass it to
-/// `UnreportedErrors.handler`, or write it to standard error, and change nothing. The first object of a group identifier opens the container, which then stays open until
-/// the process ends; each further object of it is quick to make. An object may be used on all threads, which Foundation
-/// gives a subclass of `UserDefaults` no way to declare: the compiler warns of `static let shared =
-/// GroupUserDefaults(…)`, and is content with `nonisolated(unsafe) static let shared = …`.
+/// `UnreportedErrors.handler`, or write it to standard error, and change nothing. The first object of a group
+/// identifier opens the container, which then stays open until the process ends; each further object of it is quick to
+/// make. An object may be used on all threads, which Foundation gives a subclass of `UserDefaults` no way to declare:
+/// the compiler warns of `static let shared = GroupUserDefaults(…)`, and is content with `nonisolated(unsafe) static
+/// let shared = …`.
 @preconcurrency
 open class GroupUserDefaults: UserDefaults {
     /// The values, by calls that throw errors, and with generations, conditions and transactions.

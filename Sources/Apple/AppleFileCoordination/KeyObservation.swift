@@ -1,7 +1,8 @@
 import Foundation
 import GroupContainer
 
-/// What an observer of a key is to receive. (There is no `prior`: a change of another process is known once it is made.)
+/// What an observer of a key is to receive. (There is no `prior`: a change of another process is known once it is
+/// made.)
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     /// The bits, as on Apple's systems.
     public let rawValue: UInt
@@ -24,8 +25,8 @@ public struct NSKeyValueObservedChange<Value> {
     public let oldValue: Value?
 }
 
-/// The observation of a key, which ends with the call of `invalidate()`, with the last reference to this object, or with
-/// the object that is observed.
+/// The observation of a key, which ends with the call of `invalidate()`, with the last reference to this object, or
+/// with the object that is observed.
 public final class NSKeyValueObservation: Sendable {
     private let delivery: ChangeDelivery?
 
@@ -40,9 +41,9 @@ public final class NSKeyValueObservation: Sendable {
 extension GroupUserDefaults {
     /// Observes a key: calls the handler for each set, also of the same value, and each removal, in all processes, each
     /// once and in their order. A change by this object is reported on the thread that makes it, before the call
-    /// returns; if another thread is in the handler at that time, that thread reports the change next. Other changes are
-    /// reported on a thread of the suite. While nothing changes, an observation makes no system call. If changes cannot
-    /// be followed, the error is written to standard error.
+    /// returns; if another thread is in the handler at that time, that thread reports the change next. Other changes
+    /// are reported on a thread of the suite. While nothing changes, an observation makes no system call. If changes
+    /// cannot be followed, the error is written to standard error.
     public func observe(
         _ key: String, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping @Sendable (GroupUserDefaults, NSKeyValueObservedChange<Any>) -> Void

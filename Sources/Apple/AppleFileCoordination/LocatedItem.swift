@@ -9,8 +9,8 @@ struct LocatedItem: Sendable {
     let root: URL
     let path: ItemPath
 
-    /// Finds the container around an item: the innermost directory above it that has a `.group` directory. Errors: those
-    /// of `Container.init`; `outsideContainer`, `invalidArgument`
+    /// Finds the container around an item: the innermost directory above it that has a `.group` directory. Errors:
+    /// those of `Container.init`; `outsideContainer`, `invalidArgument`
     init(_ url: URL, for operation: String) throws(CoordinationError) {
         guard url.isFileURL else {
             throw CoordinationError(

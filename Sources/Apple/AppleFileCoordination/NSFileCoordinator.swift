@@ -6,8 +6,8 @@ import GroupSystemCalls
 /// The place for an error, which a call fills that does not throw: `&error` of a variable of type `NSError?`, or nil.
 @unsafe public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
-/// Coordinated reading and writing of files by their URLs, between all processes of a container and between the parts of
-/// one: `NSFileCoordinator` of Apple's systems, over `Coordinator`.
+/// Coordinated reading and writing of files by their URLs, between all processes of a container and between the parts
+/// of one: `NSFileCoordinator` of Apple's systems, over `Coordinator`.
 ///
 /// The files are read and written by any other call, in the accessor, at the URLs that it gets. What the accessor has
 /// changed in the items that the request writes is recorded as a coordinated change when the accessor has ended.
@@ -32,10 +32,10 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     /// Creates a coordinator that is not made for a presenter.
     public override convenience init() { self.init(filePresenter: nil) }
 
-    /// The purpose of the requests. Coordinators of this process with the same purpose do not wait for one another where
-    /// one has already what the other requests. Unless another one is set, all coordinators for one presenter have the same
-    /// purpose, and every other one has its own. A purpose that was set is also the name by which the journal and errors of
-    /// other processes know the request; otherwise that is the name of the program.
+    /// The purpose of the requests. Coordinators of this process with the same purpose do not wait for one another
+    /// where one has already what the other requests. Unless another one is set, all coordinators for one presenter
+    /// have the same purpose, and every other one has its own. A purpose that was set is also the name by which the
+    /// journal and errors of other processes know the request; otherwise that is the name of the program.
     open var purposeIdentifier: String {
         get { state.withLock { $0.purposeIdentifier } ?? registered?.purposeIdentifier ?? ownIdentifier }
         set { state.withLock { $0.purposeIdentifier = newValue } }
@@ -62,8 +62,8 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Requests that block
 
-    /// Waits for a coordinated read, and calls the accessor on this thread with the item's present URL. With an error the
-    /// accessor is not called.
+    /// Waits for a coordinated read, and calls the accessor on this thread with the item's present URL. With an error
+    /// the accessor is not called.
     @safe
     open func coordinate(
         readingItemAt url: URL, options: ReadingOptions = [], error: NSErrorPointer, byAccessor reader: (URL) -> Void
@@ -71,8 +71,8 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         unsafe coordinate([.reading(url, options)], error) { reader($0[0]) }
     }
 
-    /// Waits for a coordinated write, and calls the accessor on this thread with the item's present URL. With an error the
-    /// accessor is not called.
+    /// Waits for a coordinated write, and calls the accessor on this thread with the item's present URL. With an error
+    /// the accessor is not called.
     @safe
     open func coordinate(
         writingItemAt url: URL, options: WritingOptions = [], error: NSErrorPointer, byAccessor writer: (URL) -> Void

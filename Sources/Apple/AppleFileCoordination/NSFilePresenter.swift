@@ -24,8 +24,8 @@ public protocol NSFilePresenter: OldPresenterNames {
     /// Lets go of the item while others read it. Call `reader` when that is done, with a block that is called when they
     /// have read, or with nil.
     func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
-    /// Lets go of the item while another one writes it. Call `writer` when that is done, with a block that is called when
-    /// it has written, or with nil.
+    /// Lets go of the item while another one writes it. Call `writer` when that is done, with a block that is called
+    /// when it has written, or with nil.
     func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
     /// Writes what is not on the disk yet. An error makes the request fail that asked.
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void)

@@ -5,9 +5,9 @@ import GroupSystemCalls
 /// The private copies of a request for uploading, each under the name of its item: a program that sends a file on sends
 /// its name and extension, too.
 ///
-/// GroupContainer makes a copy as `.group/staging/<operation>`. At the end of the access it removes what has that
-/// name, and the repair of a dead member removes what begins with that member's nonce: the name of each operation does. So the
-/// copy is put into a directory that takes its name: `<operation>.named` is created, `<operation>` is renamed to
+/// GroupContainer makes a copy as `.group/staging/<operation>`. At the end of the access it removes what has that name,
+/// and the repair of a dead member removes what begins with that member's nonce: the name of each operation does. So
+/// the copy is put into a directory that takes its name: `<operation>.named` is created, `<operation>` is renamed to
 /// `<operation>.named/<name>`, and `<operation>.named` to `<operation>`. The files of a process that is killed in
 /// between begin with the nonce, too.
 struct NamedCopies: Sendable {

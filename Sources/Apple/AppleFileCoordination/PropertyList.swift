@@ -3,10 +3,10 @@ import GroupContainer
 
 /// The objects of property lists as values of the group defaults, and back.
 extension DefaultsValue {
-    /// Converts an object of a property list: a text, a number, a truth value, data, a date, an array, a dictionary with
-    /// texts as keys; or a URL. Foundation's classes (`NSNumber`, `NSString`, …) are converted as the types that they
-    /// bridge to. Errors: `invalidContent` for any other object; `limitReached` for a whole number beyond `Int`, and for
-    /// more levels than `maximumDepth`.
+    /// Converts an object of a property list: a text, a number, a truth value, data, a date, an array, a dictionary
+    /// with texts as keys; or a URL. Foundation's classes (`NSNumber`, `NSString`, …) are converted as the types that
+    /// they bridge to. Errors: `invalidContent` for any other object; `limitReached` for a whole number beyond `Int`,
+    /// and for more levels than `maximumDepth`.
     init(propertyList object: Any, depth: Int = 1) throws(CoordinationError) {
         if depth > Self.maximumDepth {
             throw Self.refusal(.limitReached, "the value is nested more than \(Self.maximumDepth) levels deep")

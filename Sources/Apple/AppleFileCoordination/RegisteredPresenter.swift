@@ -61,7 +61,8 @@ final class RegisteredPresenter: Sendable {
             remedy: .init(.choosePath, "remove the presenter, and add it again"))
     }
 
-    /// Returns the coordinator of requests that this presenter makes, and the question that they help to answer, if any.
+    /// Returns the coordinator of requests that this presenter makes, and the question that they help to answer, if
+    /// any.
     func coordinator(purpose: String) -> (Coordinator?, AnsweredQuestion?) {
         let (presentation, question) = state.withLock { ($0.presentation, $0.question) }
         return (presentation?.coordinator(purpose: purpose), question.flatMap { $0.stands ? $0 : nil })
@@ -180,8 +181,8 @@ final class RegisteredPresenter: Sendable {
     private var present: LocatedItem { LocatedItem(state.withLock(\.path), beside: item) }
 }
 
-/// What a presenter wants to be called when it may have its item back. The presenter may give it late: when its item was
-/// granted without its answer.
+/// What a presenter wants to be called when it may have its item back. The presenter may give it late: when its item
+/// was granted without its answer.
 private final class Reacquirer: Sendable {
     private let state = Guarded((block: (@Sendable () -> Void)?.none, isDue: false))
 
@@ -208,8 +209,8 @@ enum SubitemEvent: Equatable {
     case changed(ItemPath)
     case moved(ItemPath, ItemPath)
 
-    /// Returns nothing for a change of the presented item itself, or of a directory around it, or of which nothing more is
-    /// known.
+    /// Returns nothing for a change of the presented item itself, or of a directory around it, or of which nothing more
+    /// is known.
     static func events(of change: Change, in presented: ItemPath) -> [SubitemEvent] {
         if change.kind.isMarker { return [] }
         let isInside = change.path.isBelow(presented)
@@ -231,9 +232,9 @@ enum FilePresenters {
 
     static var all: [any NSFilePresenter] { registered.withLock { $0 }.map(\.presenter) }
 
-    /// Registers a presenter. A presenter that is registered with its present URL stays as it is. Errors: `invalidArgument`
-    /// without a URL, `conflict` if it is registered with another one; those of `LocatedItem.init` and
-    /// `Container.present`
+    /// Registers a presenter. A presenter that is registered with its present URL stays as it is. Errors:
+    /// `invalidArgument` without a URL, `conflict` if it is registered with another one; those of `LocatedItem.init`
+    /// and `Container.present`
     static func add(_ presenter: any NSFilePresenter) throws(CoordinationError) {
         guard let url = presenter.presentedItemURL else {
             throw CoordinationError(

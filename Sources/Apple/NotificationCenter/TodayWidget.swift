@@ -86,9 +86,9 @@ extension NCWidgetProviding {
     /// - `kind` is the kind in the widget's manifest.
     /// - `interests` is what concerns the widget: a change of anything else causes no update. By default every item
     ///   concerns the widget, and every key of the group defaults.
-    /// - `interval` is the time after which the widget is updated although nothing that concerns it has changed; nil for
-    ///   no such time. The widget is also updated at the end of each countdown of its view. While it is not visible, its
-    ///   budget may move an update to a later time.
+    /// - `interval` is the time after which the widget is updated although nothing that concerns it has changed; nil
+    ///   for no such time. The widget is also updated at the end of each countdown of its view. While it is not
+    ///   visible, its budget may move an update to a later time.
     /// - `container` is by default that of the host.
     /// - `view` makes what is shown of the object, after an update.
     ///

@@ -46,8 +46,8 @@ public final class WidgetCenter: Sendable {
 
     /// Requests that the widgets of a kind are rendered anew, although nothing that concerns them has changed.
     ///
-    /// An error (there is no container, `kind` is not a valid kind, those of `GroupDefaults.set`) is written to standard
-    /// error.
+    /// An error (there is no container, `kind` is not a valid kind, those of `GroupDefaults.set`) is written to
+    /// standard error.
     public func reloadTimelines(ofKind kind: String) {
         reportingErrors { try center(for: "reload timelines").reloadTimelines(ofKind: kind) }
     }

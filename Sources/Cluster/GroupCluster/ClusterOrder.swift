@@ -45,8 +45,8 @@ extension ClusterFold {
     ///
     /// If the fold is as old as the snapshot, or newer, the snapshot's history hash, continued over the entries, must
     /// result in that of the fold. If the fold is older, the entries between them are no longer in etcd. Then each
-    /// machine's number in the snapshot must be at least the number in the fold, and `own` must be in the snapshot or come
-    /// after it.
+    /// machine's number in the snapshot must be at least the number in the fold, and `own` must be in the snapshot or
+    /// come after it.
     package func continued(by reading: ClusterReading, own: (machine: ClusterName, number: UInt64))
         throws(ClusterDamage) -> Continuation
     {

@@ -121,8 +121,8 @@ package struct StandardOutput: ~Copyable, Sendable {
         return true
     }
 
-    /// Writes bytes that another owner of this output does not have in its buffer, if that takes one call and no waiting:
-    /// at most PIPE_BUF bytes, into a pipe. Returns false if nothing was written.
+    /// Writes bytes that another owner of this output does not have in its buffer, if that takes one call and no
+    /// waiting: at most PIPE_BUF bytes, into a pipe. Returns false if nothing was written.
     package static func writeNow(_ bytes: [UInt8], to descriptor: Int32 = 1) -> Bool {
         StandardStreams.writeNow(bytes, to: descriptor)
     }

@@ -3,8 +3,8 @@ package import GroupSystemCalls
 /// A small file outside of the container that a command keeps for its user.
 package enum WholeFile {
     /// Writes a file beside its path, under a random name, and renames it: a reader finds the old content or the new,
-    /// also after a power cut. The mode of the old file is kept. Any other file type at the path (a device, a symbolic link) is refused and
-    /// left alone.
+    /// also after a power cut. The mode of the old file is kept. Any other file type at the path (a device, a symbolic
+    /// link) is refused and left alone.
     package static func write(_ content: [UInt8], at path: [UInt8]) throws(Errno) {
         _ = try put(content, at: path, isFirst: false) { (_) throws(Errno) in true }
     }

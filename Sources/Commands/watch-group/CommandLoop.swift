@@ -23,7 +23,8 @@ struct CommandLoop<Source: WatchSource> {
             let now = monotonicNanoseconds()
             let pause = max(batch.wait(from: now), runner.retry.wait(from: now))
             if !batch.isEmpty && pause == 0 {
-                // While this process did not run, changes may have come that are not read yet: the writers may not have paused.
+                // While this process did not run, changes may have come that are not read yet: the writers may not have
+                // paused.
                 if !batch.isOverdue(at: now), try add(timeout: .zero, since: seen, run) { continue }
                 if let status = try runCommand(&run) { return status }
                 continue
@@ -39,8 +40,8 @@ struct CommandLoop<Source: WatchSource> {
         }
     }
 
-    /// Adds the lines that come next to the batch, and waits for them once, at most `timeout`. Returns false if there are
-    /// none.
+    /// Adds the lines that come next to the batch, and waits for them once, at most `timeout`. Returns false if there
+    /// are none.
     private mutating func add(timeout: Duration?, since seen: Interruption, _ run: borrowing CommandRun) throws -> Bool
     {
         let lines = try watch.read(timeout: timeout, run) { (source, timeout) throws(CoordinationError) in

@@ -1,6 +1,7 @@
 import GroupSystemCalls
 
-/// The contended flags: a waiter sets the bit of its member in a bucket, and requests that come later do not overtake it.
+/// The contended flags: a waiter sets the bit of its member in a bucket, and requests that come later do not overtake
+/// it.
 extension MemberTable {
     /// Whether any member waits for a lock. A few loads.
     var isAnythingContended: Bool {

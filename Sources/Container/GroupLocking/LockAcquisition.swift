@@ -9,8 +9,8 @@ package import GroupSystemCalls
 // share although a writer waits for it, and an unlock wakes all waiters, so the process that runs already locks first.
 // A waiter could starve. So each range has a turnstile, a byte that lets one waiter at a time through to the lock
 // (Downey, "The Little Book of Semaphores", no-starve readers-writers). An uncontended lock has to cost two system
-// calls, for the lock and for its end. So a contended flag in the member table (`ContendedFlags.swift`) shows whether any
-// request waits, and a request goes to the turnstile only where a flag is up or the range is not free.
+// calls, for the lock and for its end. So a contended flag in the member table (`ContendedFlags.swift`) shows whether
+// any request waits, and a request goes to the turnstile only where a flag is up or the range is not free.
 //
 //                     T: turnstile    L: shared byte    the rest of the range
 //     read                            shared
@@ -38,12 +38,13 @@ package import GroupSystemCalls
 // the order within one process, in front of this.
 //
 // Invariant. The holder of an item has L of its range locked: shared to read, exclusively to write. The holder of a
-// directory has every L below it. So the kernel alone decides which process holds a lock; T and the flag decide only the
-// order. Everything that can go wrong with T or the flag therefore costs order or time, and never exclusion:
+// directory has every L below it. So the kernel alone decides which process holds a lock; T and the flag decide only
+// the order. Everything that can go wrong with T or the flag therefore costs order or time, and never exclusion:
 //
 // - A request looks at the flag, then a waiter raises it and takes T, then the request tries its range. A writer's
-//   range includes T, so the try fails and the writer queues. A reader tries only L: it passes the waiter, once, because
-//   each further request looks at the flag again. So a waiter is passed by no more readers than had looked before.
+//   range includes T, so the try fails and the writer queues. A reader tries only L: it passes the waiter, once,
+//   because each further request looks at the flag again. So a waiter is passed by no more readers than had looked
+//   before.
 // - A waiter dies. The kernel unlocks its T, and the next waiter goes on. The dead waiter's flag stays up: requests go
 //   through the turnstile, at the cost of two more system calls, until one of them finds the range free in spite of the
 //   flag and repairs the dead waiter's slot (`repairDead(wanting:)`).
@@ -51,8 +52,8 @@ package import GroupSystemCalls
 //   turnstile for nothing.
 // - A waiter is woken late. Another one of those that the kernel woke takes T first: waiters at T have no order.
 // - A holder of an item in directory D requests another one in D, while a request for all of D waits. The holder does
-//   not queue at T(D), where it would wait for a request that waits for it. For its sake the request for D keeps nothing
-//   of D but T(D) until it gets all other bytes in one system call (`Step.undivided`).
+//   not queue at T(D), where it would wait for a request that waits for it. For its sake the request for D keeps
+//   nothing of D but T(D) until it gets all other bytes in one system call (`Step.undivided`).
 // - A request under a lock of its own closure (nested) tries its range whatever the flag is: behind waiters for what
 //   its closure holds it would wait forever. It can still close a circle, which `WaitGraph` finds (decision 0010).
 // - A process that may only read can lock nothing exclusively and raise no flag. It goes through turnstiles with a
@@ -141,8 +142,8 @@ struct LockAcquisition {
                 continue
             }
             if needsPermit, !hasPermit, let turn = WaiterThreads.takePermit() {
-                // A request that waits for a permit must not keep any lock: the waiters that have a permit may be waiting
-                // for that lock.
+                // A request that waits for a permit must not keep any lock: the waiters that have a permit may be
+                // waiting for that lock.
                 for entry in entries { memberTable.publishStage(.wanted, of: entry) }
                 lockManager.lockFile.unlock(handle)
                 lowerContended()
@@ -317,8 +318,8 @@ extension LockAcquisition {
     /// Nanoseconds within which a thread that was granted a lock by the kernel has normally recorded that.
     private static let moment: Int64 = 1_000_000
 
-    /// Throws if this request waits in a circle. Only an owner that holds something, or that a question waits for, can be
-    /// waited for in turn, so only such an owner looks.
+    /// Throws if this request waits in a circle. Only an owner that holds something, or that a question waits for, can
+    /// be waited for in turn, so only such an owner looks.
     private mutating func lookForCircle() throws(LockFailure) {
         guard isVisible, memberTable.slot != nil, outerOwner != nil || lockedCount > 0 else { return }
         var outlook = outlook()

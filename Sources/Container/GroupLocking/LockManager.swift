@@ -33,8 +33,8 @@ package final class LockManager: Sendable {
         return WaitGraph(claims, before.isEmpty ? [] : questions().filter(before.contains))
     }
 
-    /// Returns whether an owner that has just begun to wait closes a circle of waits. Waits a moment for tickets that were
-    /// drawn and not written yet.
+    /// Returns whether an owner that has just begun to wait closes a circle of waits. Waits a moment for tickets that
+    /// were drawn and not written yet.
     package func isInCircle(_ owner: WaitGraph.Owner, ticket: UInt64) -> Bool {
         for _ in 0..<100 {
             let outlook = waitGraph().outlook(of: owner, ticket: ticket)

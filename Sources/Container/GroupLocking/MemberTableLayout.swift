@@ -3,8 +3,8 @@
 /// The layout of the member table. The file's size never changes, and nothing in it moves.
 package enum MemberTableLayout {
     package static let slotCount = 1_024
-    /// The 256 buckets of `LockRange.bucket` for waiters that contended a part alone, and as many after them for waiters
-    /// that contended to read.
+    /// The 256 buckets of `LockRange.bucket` for waiters that contended a part alone, and as many after them for
+    /// waiters that contended to read.
     static let bucketCount = 512
     package static let inFlightCount = 8
     static let publishedCount = 19

@@ -1,8 +1,8 @@
 package import GroupBytes
 import GroupSystemCalls
 
-/// What the member table shows of presenters: one look at these bits shows whether a request has any in its way, without
-/// the table of presenters. Written under the lock of that table's entries.
+/// What the member table shows of presenters: one look at these bits shows whether a request has any in its way,
+/// without the table of presenters. Written under the lock of that table's entries.
 extension MemberTable {
     package var hasPresenters: Bool {
         map.hasBits(MemberTableLayout.presenters, count: MemberTableLayout.presenterBytes)
@@ -13,8 +13,8 @@ extension MemberTable {
         map.bits(MemberTableLayout.presenters, count: MemberTableLayout.presenterBytes)
     }
 
-    /// Returns whether a presenter may be in the way of what is locked: its item, or a directory around it, has one, or,
-    /// for a whole directory, anything has. Seldom true without a presenter; then the table of presenters shows it.
+    /// Returns whether a presenter may be in the way of what is locked: its item, or a directory around it, has one,
+    /// or, for a whole directory, anything has. Seldom true without a presenter; then the table of presenters shows it.
     package func mayHavePresenter(of lock: HeldLock) -> Bool {
         if !hasPresenters { return false }
         return lock.plan.parts.contains { part in

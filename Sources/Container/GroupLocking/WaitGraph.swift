@@ -4,13 +4,13 @@
 /// everything at once take their parts in one order and cannot block each other; requests that are made while something
 /// is held can.
 ///
-/// An *owner* is a request with those that were made under it, or the answer to a question with the requests that are made
-/// for it. A request that asks waits for its answers, and each answer only for what its own requests want: the answers to
-/// one request may wait for each other. A circle of owners, each waiting for the next, ends only
-/// when one of them gives up: the owner whose wait began last. Each owner writes its wait, then draws its ticket, then
-/// writes the ticket, then looks. So the owner with the last ticket of the circle sees all of it, and has to look again
-/// only where a ticket may have been drawn and not written yet. (Wait-for graphs: Knapp, "Deadlock detection in
-/// distributed databases", 1987; here the graph is in shared memory, so one look is enough.)
+/// An *owner* is a request with those that were made under it, or the answer to a question with the requests that are
+/// made for it. A request that asks waits for its answers, and each answer only for what its own requests want: the
+/// answers to one request may wait for each other. A circle of owners, each waiting for the next, ends only when one of
+/// them gives up: the owner whose wait began last. Each owner writes its wait, then draws its ticket, then writes the
+/// ticket, then looks. So the owner with the last ticket of the circle sees all of it, and has to look again only where
+/// a ticket may have been drawn and not written yet. (Wait-for graphs: Knapp, "Deadlock detection in distributed
+/// databases", 1987; here the graph is in shared memory, so one look is enough.)
 package struct WaitGraph: Sendable {
     /// A member's claim to one part of a request.
     package struct Claim: Equatable, Sendable {

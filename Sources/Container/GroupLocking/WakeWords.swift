@@ -19,8 +19,8 @@ extension MemberTable {
     /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set; at most `limit` nanoseconds
     /// (nil: no limit). Ends early if there was an interruption since `seen`, if `other` has changed, or if the
     /// container was noted as removed more often than `removals` (nil: than now). A process that may only read cannot
-    /// set the flag, so it sleeps at most 100 ms. With `isOffered`, it need not be woken by `wake(_:sparesDelivery:)` of this
-    /// member. System calls: futex_waitv(2); read-only: nanosleep(2)
+    /// set the flag, so it sleeps at most 100 ms. With `isOffered`, it need not be woken by `wake(_:sparesDelivery:)`
+    /// of this member. System calls: futex_waitv(2); read-only: nanosleep(2)
     package func awaitWake(
         on word: Int, or other: WatchedWord? = nil, atMost limit: Int64?, since seen: Interruption = .latest,
         removals: UInt32? = nil, isOffered: Bool = false, unless isReady: () -> Bool
@@ -57,7 +57,8 @@ extension MemberTable {
         if present & Self.waking != 0 { map.wakeAll(at: flag + 4) }
     }
 
-    /// Sets the flag for a thread whose reader is offered for direct delivery. Returns false if there may be another sleeper.
+    /// Sets the flag for a thread whose reader is offered for direct delivery. Returns false if there may be another
+    /// sleeper.
     private func setInDelivery(_ flag: Int, _ map: WritableMap) -> Bool {
         while true {
             let present = map.load32(flag)
@@ -77,8 +78,8 @@ extension MemberTable {
 
     private static let readersPeriod: Int64 = 100_000_000
 
-    /// Wakes all sleepers; only a load where there are none. With `sparesDelivery`, does not wake the thread of this member
-    /// whose reader is offered, if there is no other sleeper. System calls: futex(FUTEX_WAKE)
+    /// Wakes all sleepers; only a load where there are none. With `sparesDelivery`, does not wake the thread of this
+    /// member whose reader is offered, if there is no other sleeper. System calls: futex(FUTEX_WAKE)
     package func wake(_ word: Int, sparesDelivery: Bool = false) {
         guard let (map, mark) = beginWaking(word, sparesDelivery: sparesDelivery) else { return }
         let flag = MemberTableLayout.wakeWord(word)

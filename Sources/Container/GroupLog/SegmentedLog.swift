@@ -115,8 +115,8 @@ package struct LogConfiguration: Sendable {
 }
 
 /// A log that many processes append to without a lock: a stopped or killed process stops no other. Its segments are
-/// preallocated files that every process maps. `docs/reference/format.md` describes every byte. The protocol, which is described
-/// above, is that of the reserve-and-commit rings of shared-memory queues.
+/// preallocated files that every process maps. `docs/reference/format.md` describes every byte. The protocol, which is
+/// described above, is that of the reserve-and-commit rings of shared-memory queues.
 package final class SegmentedLog: Sendable {
     private static let mapped = 8
 

@@ -1,8 +1,8 @@
 import GroupSystemCalls
 
 /// Synchronization to the disk. A failure is final for its segment: the kernel forgets which pages it could not write,
-/// so a second sync of the same pages would wrongly succeed. The segment is sealed, and its header marks the failed sync
-/// for all processes. The log goes on in the next segment, once the content of this one was written again.
+/// so a second sync of the same pages would wrongly succeed. The segment is sealed, and its header marks the failed
+/// sync for all processes. The log goes on in the next segment, once the content of this one was written again.
 extension SegmentedLog {
     /// Returns when everything before a position is on the disk. Errors: `notDurable`. System calls: fdatasync(2); of a
     /// compacted log's new segment also fsync(2) of the directory

@@ -57,8 +57,8 @@ extension FileDescriptor {
         return answer == 1 ? found : nil
     }
 
-    /// Returns the process that has locked a byte of the range by `fcntl(F_SETLK)`; nil where there is none that this one
-    /// can name. System calls: fcntl(F_OFD_GETLK)
+    /// Returns the process that has locked a byte of the range by `fcntl(F_SETLK)`; nil where there is none that this
+    /// one can name. System calls: fcntl(F_OFD_GETLK)
     package func lockOwner(_ range: ByteRange) throws(Errno) -> Int32? {
         var owner: Int32 = 0
         let number = number

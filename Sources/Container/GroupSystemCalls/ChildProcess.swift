@@ -113,11 +113,10 @@ extension ChildProcess {
         return try filter(words, input: source, limit: limit, variables: variables)
     }
 
-    /// Runs a command with the file `input`, from its position on, as its standard input, and returns its output and its
-    /// exit status. The input is a file rather than a pipe, so a command that writes before it has read everything
+    /// Runs a command with the file `input`, from its position on, as its standard input, and returns its output and
+    /// its exit status. The input is a file rather than a pipe, so a command that writes before it has read everything
     /// cannot deadlock. The kernel kills it when the calling thread ends. Returns nil where it has written more than
-    /// `limit` bytes, and was killed.
-    /// System calls: memfd_create(2), pipe2(2)
+    /// `limit` bytes, and was killed. System calls: memfd_create(2), pipe2(2)
     package static func filter(
         _ words: [[UInt8]], input: borrowing FileDescriptor, limit: Int,
         variables: [(name: String, value: [UInt8])] = []

@@ -23,9 +23,9 @@ private func nanoseconds(of clock: clockid_t) -> Int64 {
     return clinux_nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
 }
 
-/// Whether nanoseconds since 1970 are the moment itself. A moment before 1960 or after 2252 counts as the first or the last
-/// of that time, which is no date to show to people. The lowest bits of a database's dates are a checksum, so that a
-/// second next to the limits is left out, too.
+/// Whether nanoseconds since 1970 are the moment itself. A moment before 1960 or after 2252 counts as the first or the
+/// last of that time, which is no date to show to people. The lowest bits of a database's dates are a checksum, so that
+/// a second next to the limits is left out, too.
 package func isMoment(_ nanoseconds: Int64) -> Bool {
     let (first, last) = (clinux_nanoseconds(.min, 0), clinux_nanoseconds(.max, 0))
     return nanoseconds > first + 1_000_000_000 && nanoseconds < last - 1_000_000_000

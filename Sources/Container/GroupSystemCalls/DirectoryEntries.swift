@@ -5,12 +5,12 @@ import Glibc
 import Musl
 #endif
 
-/// Calls on an entry of a directory. A name is one component, or a path below the directory: of a path, each directory on
-/// the way is resolved below this one and without symbolic links. A call that changes entries refuses any other name with
-/// `invalid`, so that a name from a file or from another process cannot lead it out of the directory.
+/// Calls on an entry of a directory. A name is one component, or a path below the directory: of a path, each directory
+/// on the way is resolved below this one and without symbolic links. A call that changes entries refuses any other name
+/// with `invalid`, so that a name from a file or from another process cannot lead it out of the directory.
 extension FileDescriptor {
-    /// Returns an entry of this directory, or of one below it. Errors: `invalid` for a name that is empty, that begins or
-    /// ends with a slash, or has a NUL or a component `.` or `..`; those of openat2(2) for a path.
+    /// Returns an entry of this directory, or of one below it. Errors: `invalid` for a name that is empty, that begins
+    /// or ends with a slash, or has a NUL or a component `.` or `..`; those of openat2(2) for a path.
     func entry(_ name: [UInt8]) throws(Errno) -> Entry {
         guard let slash = name.lastIndex(of: UInt8(ascii: "/")) else {
             try Self.checkComponent(name[...])

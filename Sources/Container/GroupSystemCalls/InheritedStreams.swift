@@ -5,8 +5,8 @@ import Glibc
 import Musl
 #endif
 
-/// Calls on standard input, output and errors, which this process has inherited: another process may have them open, too,
-/// and may have made them non-blocking.
+/// Calls on standard input, output and errors, which this process has inherited: another process may have them open,
+/// too, and may have made them non-blocking.
 extension StandardStreams {
     /// What a stream is ready for.
     package struct Events: OptionSet, Sendable {
@@ -24,7 +24,8 @@ extension StandardStreams {
     /// The kind of file that a stream is.
     package enum Kind: Sendable { case pipe, socket, terminal, other }
 
-    /// Reads into the first `count` bytes of `buffer`, and returns how many were read; 0 at the end. System calls: read(2)
+    /// Reads into the first `count` bytes of `buffer`, and returns how many were read; 0 at the end. System calls:
+    /// read(2)
     package static func read(
         _ descriptor: Int32, into buffer: inout [UInt8], count: Int
     ) throws(Errno) -> Int {
@@ -44,8 +45,8 @@ extension StandardStreams {
     }
 
     /// Writes all of the bytes, at most PIPE_BUF, into a pipe, if that takes one call and no waiting. Returns false if
-    /// nothing was written. System calls: pwritev2(2) with RWF_NOWAIT, because O_NONBLOCK would be set for other processes,
-    /// too
+    /// nothing was written. System calls: pwritev2(2) with RWF_NOWAIT, because O_NONBLOCK would be set for other
+    /// processes, too
     package static func writeNow(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         if bytes.count > Int(PIPE_BUF) { return false }
         return unsafe bytes.withUnsafeBytes { unsafe clinux_write_now(descriptor, $0.baseAddress, $0.count) }
@@ -66,8 +67,8 @@ extension StandardStreams {
         return try write(bytes.prefix(Int(PIPE_BUF)), to: descriptor)
     }
 
-    /// Waits until the stream is ready for one of the events, its reader is gone or it is closed; at most that long (nil: no
-    /// limit). Returns what it is ready for: nothing after a signal, too. System calls: poll(2)
+    /// Waits until the stream is ready for one of the events, its reader is gone or it is closed; at most that long
+    /// (nil: no limit). Returns what it is ready for: nothing after a signal, too. System calls: poll(2)
     package static func wait(for events: Events, of descriptor: Int32, milliseconds: Int32?) -> Events {
         var entry = pollfd(fd: descriptor, events: events.rawValue, revents: 0)
         return unsafe poll(&entry, 1, milliseconds ?? -1) > 0 ? Events(rawValue: entry.revents) : []

@@ -11,7 +11,8 @@ import Synchronization
 package enum SeparateTable {
     private static let isSpared = Atomic(false)
 
-    /// Notes that no code of this process locks files by `fcntl(F_SETLK)`: from now on they are opened in its own table.
+    /// Notes that no code of this process locks files by `fcntl(F_SETLK)`: from now on they are opened in its own
+    /// table.
     package static func spare() { isSpared.store(true, ordering: .relaxed) }
 
     private final class Reader: Sendable {

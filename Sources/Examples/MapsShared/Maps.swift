@@ -48,8 +48,8 @@ package struct Maps {
     }
 
     /// Queues a download for each map that has none. The list names the transfer, so no other program queues it, too. A
-    /// program that is killed before it has written the list leaves a download that another one queues again: the map is
-    /// then loaded twice, and the second file replaces the first one.
+    /// program that is killed before it has written the list leaves a download that another one queues again: the map
+    /// is then loaded twice, and the second file replaces the first one.
     package func load() throws {
         guard try all().contains(where: { $0.transfer == nil }) else { return }
         try coordinator.update(Self.list, default: [Map]()) { maps in

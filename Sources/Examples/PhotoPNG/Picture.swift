@@ -2,7 +2,8 @@
 import CPhotoPNG
 #endif
 
-/// A picture in memory, from PNG and to PNG. (8 bits a channel: a finer PNG, its color profile and its texts are not kept.)
+/// A picture in memory, from PNG and to PNG. (8 bits a channel: a finer PNG, its color profile and its texts are not
+/// kept.)
 public struct Picture: Equatable, Sendable {
     /// The width, in pixels.
     public let width: Int

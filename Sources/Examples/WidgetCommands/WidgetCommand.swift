@@ -7,8 +7,8 @@ package import Widgets
 
 /// The command of all example widgets: under a host it serves the host, else it prints the widget itself.
 package enum WidgetCommand {
-    /// Runs a provider as a command. `group` is the container without `--group`, `traits` what the program needs of this
-    /// package.
+    /// Runs a provider as a command. `group` is the container without `--group`, `traits` what the program needs of
+    /// this package.
     package static func main<Provider: WidgetProvider>(
         name: String, summary: String, group: String, needing traits: [PackageTrait] = [], provider: Provider
     ) -> Never where Provider.Snapshot: WidgetContent {

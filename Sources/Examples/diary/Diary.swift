@@ -29,7 +29,8 @@ enum Diary {
         do {
             return try text.get()
         } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
-            // There is no entry yet. Any other failure must not look like an empty diary, which the next save would store.
+            // There is no entry yet. Any other failure must not look like an empty diary, which the next save would
+            // store.
             return ""
         }
     }

@@ -2,8 +2,8 @@ import MapsShared
 import WidgetCommands
 import Widgets
 
-// The widget of the maps: has the wanted ones loaded, and shows how far they are. The downloads do not need the widget: it
-// may be killed at any time.
+// The widget of the maps: has the wanted ones loaded, and shows how far they are. The downloads do not need the widget:
+// it may be killed at any time.
 
 struct MapsWidget: WidgetProvider {
     static let kind = "maps"

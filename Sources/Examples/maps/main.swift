@@ -5,7 +5,8 @@ import MapsShared
 import GroupSystemCalls
 import WidgetApp
 
-// The app of the maps. When a map has arrived, the app is started by its URL, and shows the map: here, the list notes that.
+// The app of the maps. When a map has arrived, the app is started by its URL, and shows the map: here, the list notes
+// that.
 
 private let specification = CommandSpecification(
     name: "maps", summary: "Maps that a widget has loaded.",

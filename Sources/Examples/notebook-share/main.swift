@@ -2,7 +2,8 @@ import Extensions
 import GroupContainer
 import NotebookShared
 
-// The share extension of the notebook: a text that is shared becomes a note. The extension opens the database, as the app does.
+// The share extension of the notebook: a text that is shared becomes a note. The extension opens the database, as the
+// app does.
 
 struct NoContainer: Error, CustomStringConvertible {
     let description = "the manifest names no group"

@@ -4,8 +4,8 @@ import NotebookShared
 import WidgetCommands
 import Widgets
 
-// The widget of the notebook: shows the notes that are not done. A commit of any program is a change of the database, so
-// the widget is refreshed by it.
+// The widget of the notebook: shows the notes that are not done. A commit of any program is a change of the database,
+// so the widget is refreshed by it.
 
 struct NotebookWidget: WidgetProvider {
     static let kind = "notebook"

@@ -3,8 +3,8 @@ import GroupCommandLine
 import GroupProtocolLines
 import GroupSystemCalls
 
-/// A browser without a window, which is driven through two pipes: messages of the DevTools protocol, as JSON ended by NUL.
-/// It is killed, with everything that it has started, when this object is released.
+/// A browser without a window, which is driven through two pipes: messages of the DevTools protocol, as JSON ended by
+/// NUL. It is killed, with everything that it has started, when this object is released.
 final class Browser {
     private let process: BrowserProcess
     private let poller: Poller
@@ -54,8 +54,8 @@ final class Browser {
         return effectiveUser() == 0 ? words + ["--no-sandbox"] : words
     }
 
-    /// Calls a method of a page, or without `page` of the browser, and returns its result. `take` gets each event that comes
-    /// meanwhile, and may throw. Errors: `PageFault`; those of `take`
+    /// Calls a method of a page, or without `page` of the browser, and returns its result. `take` gets each event that
+    /// comes meanwhile, and may throw. Errors: `PageFault`; those of `take`
     func call(
         _ method: String, _ parameters: [(String, JSONValue)] = [], page: String? = nil, during what: String? = nil,
         take: (_ event: String, JSONValue) throws -> Void = { _, _ in }

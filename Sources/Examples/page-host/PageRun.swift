@@ -17,8 +17,8 @@ struct PageRun {
     /// The largest script, in bytes.
     private static let largestScript = 1 << 20
 
-    /// Shows the page, runs the script and the extension, and returns the page's HTML after `finalize`. No process is left.
-    /// Errors: `PageFault`
+    /// Shows the page, runs the script and the extension, and returns the page's HTML after `finalize`. No process is
+    /// left. Errors: `PageFault`
     func run() throws -> String {
         let script = try script()
         do {

@@ -2,8 +2,8 @@ import Extensions
 import FoundationEssentials
 import PhotoPNG
 
-// A photo editing extension: makes a photo brighter or darker, or turns it into its negative, as its argument says. A photo
-// that it has edited before is made anew from the base, so that no edit is lost by the next one.
+// A photo editing extension: makes a photo brighter or darker, or turns it into its negative, as its argument says. A
+// photo that it has edited before is made anew from the base, so that no edit is lost by the next one.
 
 /// The adjustment data: what all edits since the base come to.
 struct Light: Codable {

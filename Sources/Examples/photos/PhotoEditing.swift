@@ -49,7 +49,8 @@ extension PhotoStore {
     private static let largestPhoto = 256 << 20
     private static let largestAdjustment = 1 << 20
 
-    /// Lets an extension edit a photo, and stores what comes back. Errors: `PhotoFault`, after which the photo is as it was
+    /// Lets an extension edit a photo, and stores what comes back. Errors: `PhotoFault`, after which the photo is as it
+    /// was
     func edit(_ name: String, with editor: ExtensionManifest, deadline: Duration) throws {
         guard let attributes = try? editor.decodeAttributes(as: PhotoEdit.Attributes.self) else {
             throw PhotoFault.noEditor("the manifest of '\(editor.identifier)' has no attribute 'format'")

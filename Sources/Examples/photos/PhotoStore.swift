@@ -3,8 +3,8 @@ import FoundationEssentials
 import GroupContainer
 import GroupSystemCalls
 
-/// The photos in the container. Each is a directory: the original, and, once it was edited, the photo as it is now, what
-/// made it, and its base where that is not the original.
+/// The photos in the container. Each is a directory: the original, and, once it was edited, the photo as it is now,
+/// what made it, and its base where that is not the original.
 struct PhotoStore {
     private let container: Container
     private let coordinator: BlockingCoordinator

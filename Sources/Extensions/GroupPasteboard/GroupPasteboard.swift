@@ -15,8 +15,8 @@ public import GroupContainer
 ///
 /// All that one call sets becomes visible in one step: a reader gets what was set by one call, and no mixture. Large
 /// representations are items of the container, in `Pasteboards/NAME`, each of them in a directory that belongs to one
-/// content only; the others are in a suite of the defaults. What was replaced is removed; what a process that was killed
-/// has left is removed by the next `set`. `blocking` has the calls that block.
+/// content only; the others are in a suite of the defaults. What was replaced is removed; what a process that was
+/// killed has left is removed by the next `set`. `blocking` has the calls that block.
 public struct GroupPasteboard: Sendable {
     /// The container.
     public let container: Container
@@ -96,14 +96,14 @@ public struct GroupPasteboard: Sendable {
             reason: reason, remedy: .init(.setValue, "set the pasteboard's content again"))
     }
 
-    /// Returns the first representation of a type. A large one is returned as an open file, which stays readable when the
-    /// content is replaced. Takes no lock: the files of a content do not change.
+    /// Returns the first representation of a type. A large one is returned as an open file, which stays readable when
+    /// the content is replaced. Takes no lock: the files of a content do not change.
     ///
     /// - Parameter type: The type.
     /// - Returns: The representation; nil where there is none.
     ///
-    /// Errors: those of `content()`; `damaged` where the item of a large representation is missing; `AttachmentError.file`.
-    /// System calls: openat2(2), statx(2), for a large representation
+    /// Errors: those of `content()`; `damaged` where the item of a large representation is missing;
+    /// `AttachmentError.file`. System calls: openat2(2), statx(2), for a large representation
     public func representation(of type: ContentType) throws -> Attachment? {
         /// The change count of the content whose file was not there.
         var missing: Int?
@@ -123,9 +123,9 @@ public struct GroupPasteboard: Sendable {
 
     // MARK: Setting
 
-    /// Replaces the content, in one step. Texts and bytes beyond `PasteboardLimits.inline`, files and items become items of
-    /// the container: by a copy, on file systems that can do so without copying their bytes. A process that is killed
-    /// before the step has changed nothing.
+    /// Replaces the content, in one step. Texts and bytes beyond `PasteboardLimits.inline`, files and items become
+    /// items of the container: by a copy, on file systems that can do so without copying their bytes. A process that is
+    /// killed before the step has changed nothing.
     ///
     /// - Parameters:
     ///   - items: The items, the most important one first.
@@ -133,10 +133,10 @@ public struct GroupPasteboard: Sendable {
     ///   - timeout: The limit of the wait for the locks on items of the container that are copied.
     /// - Returns: The change count of the content.
     ///
-    /// Errors: `limitReached` (see `PasteboardLimits`); `invalidArgument` for an item without a representation, or with two
-    /// of one type; `invalidContent` for a value that has no form in JSON; `AttachmentError` for a file that cannot be read;
-    /// those of `Coordinator.coordinate` and `GroupDefaults.set`. After an error nothing was changed, except after
-    /// `notDurable`.
+    /// Errors: `limitReached` (see `PasteboardLimits`); `invalidArgument` for an item without a representation, or with
+    /// two of one type; `invalidContent` for a value that has no form in JSON; `AttachmentError` for a file that cannot
+    /// be read; those of `Coordinator.coordinate` and `GroupDefaults.set`. After an error nothing was changed, except
+    /// after `notDurable`.
     @discardableResult
     public func set(
         _ items: [PasteboardItem], expires: Date? = nil, timeout: Duration? = Coordinator.lockTimeout
@@ -176,8 +176,8 @@ public struct GroupPasteboard: Sendable {
         try NewContent(items, expires: expires, in: container, directory)
     }
 
-    /// Writes the files, and then records the content that has them. The lock on their directory is held until the record
-    /// is there, so that no other process takes them for what a killed one has left.
+    /// Writes the files, and then records the content that has them. The lock on their directory is held until the
+    /// record is there, so that no other process takes them for what a killed one has left.
     func put(_ new: NewContent, by access: Access) throws -> Int {
         try new.write(by: access)
         return try record(new)
@@ -209,8 +209,8 @@ public struct GroupPasteboard: Sendable {
         }
     }
 
-    /// Returns the directories of contents that are not the present one: replaced, about to be set, or left by a process
-    /// that was killed.
+    /// Returns the directories of contents that are not the present one: replaced, about to be set, or left by a
+    /// process that was killed.
     func otherDirectories() -> [ItemPath] {
         do throws(CoordinationError) {
             let items = try container.items(in: directory)
@@ -228,8 +228,8 @@ public struct GroupPasteboard: Sendable {
         return PasteboardRecord.isName(String(decoding: path.bytes[(slash + 1)...], as: UTF8.self))
     }
 
-    /// Removes the directory of a content. The caller holds its lock, so no process is writing it. Does nothing if it has
-    /// become the present content.
+    /// Removes the directory of a content. The caller holds its lock, so no process is writing it. Does nothing if it
+    /// has become the present content.
     func remove(_ path: ItemPath, by access: Access) throws {
         if try presentDirectory().map(directory.appending) == path { return }
         if try access.item(path) != nil { try access.remove(path, recursively: true) }
@@ -237,8 +237,9 @@ public struct GroupPasteboard: Sendable {
 
     // MARK: Observing
 
-    /// Returns the change counts: first the present one, then each time another one, as soon as a process has set or cleared
-    /// the pasteboard. Where several changes were made meanwhile, only the last count. Ends when the task is cancelled.
+    /// Returns the change counts: first the present one, then each time another one, as soon as a process has set or
+    /// cleared the pasteboard. Where several changes were made meanwhile, only the last count. Ends when the task is
+    /// cancelled.
     ///
     /// Errors of the iteration: those of `GroupDefaults.changes(of:since:delivering:)`
     public func changeCounts() -> PasteboardChangeCounts {

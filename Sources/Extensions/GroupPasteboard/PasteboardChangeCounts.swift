@@ -1,7 +1,7 @@
 public import GroupContainer
 
-/// The change counts of a pasteboard: see `GroupPasteboard.changeCounts()`. While nothing changes, the iteration waits in
-/// the kernel.
+/// The change counts of a pasteboard: see `GroupPasteboard.changeCounts()`. While nothing changes, the iteration waits
+/// in the kernel.
 public struct PasteboardChangeCounts: AsyncSequence, Sendable {
     /// A change count.
     public typealias Element = Int

@@ -36,7 +36,8 @@ public struct PasteboardContent: Equatable, Sendable {
     /// The number of changes until then; 0 for a pasteboard that no process has set.
     public let changeCount: Int
     /// The items; empty after `clear()`, and after the content has expired. A large representation is an item of the
-    /// container, which can be loaded as long as the content is not replaced: see `GroupPasteboard.representation(of:)`.
+    /// container, which can be loaded as long as the content is not replaced: see
+    /// `GroupPasteboard.representation(of:)`.
     public let items: [PasteboardItem]
     /// The time after which the content is not returned any more; nil for content that does not expire.
     public let expires: Date?

@@ -1,8 +1,8 @@
 import ExtensionHosting
 import Extensions
 
-/// A desktop entry for an extension: file managers offer it under "Open with". An entry has no place for how many files an
-/// extension takes: if there are too many, group-share says so.
+/// A desktop entry for an extension: file managers offer it under "Open with". An entry has no place for how many files
+/// an extension takes: if there are too many, group-share says so.
 struct DesktopEntry {
     let text: String
 

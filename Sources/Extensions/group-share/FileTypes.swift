@@ -31,7 +31,8 @@ struct FileTypes {
     /// The types that have a pattern, sorted.
     var known: [String] { patterns.types.sorted() }
 
-    /// Returns the MIME type of a file: by its name, else text or not, by its first 4 KiB. System calls: openat2(2), read(2)
+    /// Returns the MIME type of a file: by its name, else text or not, by its first 4 KiB. System calls: openat2(2),
+    /// read(2)
     func type(of name: String, _ file: AttachedFile) -> String {
         if let known = patterns.type(of: name) { return known }
         let path = Array("/proc/self/fd/\(file.descriptor)".utf8)

@@ -44,8 +44,8 @@ extension CommandRun {
         return try file(word, type, types)
     }
 
-    /// Returns the address that a word is; nil for the path of a file. `a:b` is a file unless it is an address of a known
-    /// form, and a file `mailto:x` can be named `./mailto:x`.
+    /// Returns the address that a word is; nil for the path of a file. `a:b` is a file unless it is an address of a
+    /// known form, and a file `mailto:x` can be named `./mailto:x`.
     private static func url(_ word: [UInt8]) -> URL? {
         guard let text = word.validText, let end = text.firstIndex(of: ":") else { return nil }
         let scheme = text[..<end]

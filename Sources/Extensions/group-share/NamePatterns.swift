@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
-/// The patterns of file names by which a desktop knows the types of files: the files `globs2` of the shared MIME database.
-/// The rules are those of the "Shared MIME-info Database" specification of freedesktop.org.
+/// The patterns of file names by which a desktop knows the types of files: the files `globs2` of the shared MIME
+/// database. The rules are those of the "Shared MIME-info Database" specification of freedesktop.org.
 struct NamePatterns {
     private struct Pattern {
         var weight: Int
@@ -17,8 +17,8 @@ struct NamePatterns {
     /// All types that have a pattern.
     var types: Set<String> { Set((Array(names.values) + Array(suffixes.values)).joined().map(\.type)) }
 
-    /// Adds the lines of a file: `WEIGHT:TYPE:PATTERN[:FLAGS]`. Files that come first count more. A line that is none, and a
-    /// pattern with a wildcard elsewhere, which few files have, is left out.
+    /// Adds the lines of a file: `WEIGHT:TYPE:PATTERN[:FLAGS]`. Files that come first count more. A line that is none,
+    /// and a pattern with a wildcard elsewhere, which few files have, is left out.
     mutating func add(lines: some StringProtocol) {
         for line in lines.split(separator: "\n") where !line.hasPrefix("#") {
             let fields = line.split(separator: ":", omittingEmptySubsequences: false)
@@ -38,8 +38,8 @@ struct NamePatterns {
 
     private static func isPlain(_ text: some StringProtocol) -> Bool { !text.contains { "*?[".contains($0) } }
 
-    /// Returns the type of a file by its name; nil if no pattern matches. Of several patterns, the one with the greatest
-    /// weight counts, then the longest.
+    /// Returns the type of a file by its name; nil if no pattern matches. Of several patterns, the one with the
+    /// greatest weight counts, then the longest.
     func type(of name: String) -> String? {
         if let found = best(names[name.lowercased()] ?? [], name[...]) { return found.type }
         var (found, length): (Pattern?, Int) = (nil, 0)

@@ -110,8 +110,8 @@ import GroupSystemCalls
         guard isActive, let multi = unsafe multi else { return .failed("no request is going on") }
         let before = received.count
         if let ending = unsafe perform(multi) { return ending }
-        // After the whole answer, or the beginning of a refusal, libcurl drops what of the body is to come, but waits on
-        // for the end of its pause.
+        // After the whole answer, or the beginning of a refusal, libcurl drops what of the body is to come, but waits
+        // on for the end of its pause.
         if isPaused {
             goOnSending()
             if let ending = unsafe perform(multi) { return ending }

@@ -5,12 +5,12 @@ public import GroupContainer
 import GroupSystemCalls
 
 extension GroupDatabase {
-    /// Writes a copy of the database to a file outside of the container: the state after one commit, also while other processes
-    /// write. The copy is a single file, and takes the place of an earlier one at once, when it is whole and on the disk.
-    /// `progress` is called with the pages that were copied and the pages that there are.
+    /// Writes a copy of the database to a file outside of the container: the state after one commit, also while other
+    /// processes write. The copy is a single file, and takes the place of an earlier one at once, when it is whole and
+    /// on the disk. `progress` is called with the pages that were copied and the pages that there are.
     ///
-    /// Errors: those of `read(timeout:_:)`; `invalidArgument` for a path in the container, or that of something else than a file;
-    /// `noSpace`, after which the earlier file is as it was
+    /// Errors: those of `read(timeout:_:)`; `invalidArgument` for a path in the container, or that of something else
+    /// than a file; `noSpace`, after which the earlier file is as it was
     public func backUp(
         to file: AbsolutePath, timeout: Duration? = GroupDatabase.timeout,
         progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }

@@ -16,9 +16,9 @@ import GroupSystemCalls
 /// destroy, what is in SQLite's log; and the files that SQLite keeps beside it are not items of the container. A commit
 /// of any program is recorded as a change of the item, several within about 20 ms as one.
 ///
-/// The calls suspend the task; `blocking` has those that block the thread. `cursor()` and the beginning of `changes(of:)`
-/// block while they read. A process that is about to be stopped for a
-/// long time calls `suspend()` before, since a stopped process keeps its locks.
+/// The calls suspend the task; `blocking` has those that block the thread. `cursor()` and the beginning of
+/// `changes(of:)` block while they read. A process that is about to be stopped for a long time calls `suspend()`
+/// before, since a stopped process keeps its locks.
 ///
 /// Library calls: sqlite3_open_v2, sqlite3_prepare_v3, sqlite3_step, sqlite3_interrupt, sqlite3_backup_step
 public final class GroupDatabase: Sendable {

@@ -8,14 +8,14 @@ public import GroupContainer
 ///     try await secrets.set(Array(token.utf8), for: "token")
 ///     let token = try await secrets.secret(for: "token")
 ///
-/// The service stores each secret encrypted, with the group's identifier and the secret's name as attributes. The service
-/// does not isolate the programs of a session from each other: any program of the user that reaches the session bus can
-/// read all secrets of an unlocked collection. What this type adds is that a secret is in no file of the container, no
-/// command line, no error and no log.
+/// The service stores each secret encrypted, with the group's identifier and the secret's name as attributes. The
+/// service does not isolate the programs of a session from each other: any program of the user that reaches the session
+/// bus can read all secrets of an unlocked collection. What this type adds is that a secret is in no file of the
+/// container, no command line, no error and no log.
 ///
 /// Secrets are never written to a file by this library. Where there is no service, each call throws. Each call has a
-/// deadline, and uses a connection to the bus of its own; a service that was started anew is found again. `blocking` has
-/// the calls that block.
+/// deadline, and uses a connection to the bus of its own; a service that was started anew is found again. `blocking`
+/// has the calls that block.
 public struct GroupSecrets: Sendable {
     /// The group's identifier.
     public let group: String
@@ -69,8 +69,9 @@ public struct GroupSecrets: Sendable {
     ///   - name: The secret's name, of 1 to 255 bytes. The service may show it to the user.
     ///   - timeout: The limit of the wait for the service; nil for none.
     ///
-    /// Errors: `tooLarge`, `invalidName`, `locked`, `timedOut`, `cancelled`, `noSessionBus`, `noService`, `noCollection`,
-    /// `fileBackend`, `failed`. System calls: those of libsecret: connect(2), sendmsg(2), recvmsg(2), poll(2)
+    /// Errors: `tooLarge`, `invalidName`, `locked`, `timedOut`, `cancelled`, `noSessionBus`, `noService`,
+    /// `noCollection`, `fileBackend`, `failed`. System calls: those of libsecret: connect(2), sendmsg(2), recvmsg(2),
+    /// poll(2)
     public func set(
         _ bytes: [UInt8], for name: String, timeout: Duration? = GroupSecrets.timeout
     ) async throws(SecretError) {
@@ -115,7 +116,8 @@ public struct GroupSecrets: Sendable {
         try await listing(timeout).suspend()
     }
 
-    /// Unlocks the service's default collection, for which the service may ask the user for a password. No other call asks.
+    /// Unlocks the service's default collection, for which the service may ask the user for a password. No other call
+    /// asks.
     ///
     /// - Parameter timeout: The limit of the wait for the service and the user; nil for none.
     ///

@@ -2,8 +2,8 @@
 import CGroupSecret
 import GroupSystemCalls
 
-/// A call of the secret service, on a thread of its own. The caller waits for its end or for the deadline, whatever comes
-/// first, so that no service can hold the caller up. At the deadline, or when the task is cancelled, the call is
+/// A call of the secret service, on a thread of its own. The caller waits for its end or for the deadline, whatever
+/// comes first, so that no service can hold the caller up. At the deadline, or when the task is cancelled, the call is
 /// cancelled, and its thread goes on until libsecret returns.
 struct SecretCall<Answer: Sendable>: Sendable {
     private let result = OneShotEvent<Result<Answer, SecretError>>()

@@ -1,7 +1,8 @@
 #if Secrets
 /// An error of a call for a secret. No error has a secret in it.
 public enum SecretError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The secret, or the collection for new ones, is locked. The user was not asked: see `GroupSecrets.unlock(timeout:)`.
+    /// The secret, or the collection for new ones, is locked. The user was not asked: see
+    /// `GroupSecrets.unlock(timeout:)`.
     case locked
     /// The service has not answered in time. Whether a `set` or a `remove` was carried out is not known.
     case timedOut

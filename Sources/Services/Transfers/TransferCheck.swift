@@ -1,8 +1,8 @@
 import FoundationEssentials
 import GroupContainer
 
-/// Checks of a record, which any member of the container can have written: its identifier names files, its address and its
-/// fields become a request, its numbers are computed with.
+/// Checks of a record, which any member of the container can have written: its identifier names files, its address and
+/// its fields become a request, its numbers are computed with.
 extension Transfer {
     /// Whether every part of the record is one that this package writes. Other records count as absent.
     var isSound: Bool {

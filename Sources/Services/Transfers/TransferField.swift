@@ -1,9 +1,9 @@
 import GroupContainer
 
 extension Transfer {
-    /// A field of a transfer's requests whose value has a secret of the group, such as `Authorization: Bearer …`. The record
-    /// has the secret's name (see the product `GroupSecrets`); the secret is loaded for each request, and sent only to the
-    /// scheme, host and port of the transfer's own address, not to those of a redirection.
+    /// A field of a transfer's requests whose value has a secret of the group, such as `Authorization: Bearer …`. The
+    /// record has the secret's name (see the product `GroupSecrets`); the secret is loaded for each request, and sent
+    /// only to the scheme, host and port of the transfer's own address, not to those of a redirection.
     public struct Field: Codable, Hashable, Sendable {
         /// The name of the field.
         public let name: String

@@ -35,8 +35,8 @@ enum TransferProgram {
         }
     }
 
-    /// Starts the program where it does not run: as a service of the user's systemd, so that it outlives the service of its
-    /// caller; where there is none, in a session of its own. A program that finds another one ends.
+    /// Starts the program where it does not run: as a service of the user's systemd, so that it outlives the service of
+    /// its caller; where there is none, in a session of its own. A program that finds another one ends.
     static func start(_ words: [[UInt8]], for container: Container) throws(CoordinationError) {
         if try SoleProcess.isThere(for: .transfers, of: container) { return }
         do throws(Errno) {

@@ -1,7 +1,7 @@
 public import GroupContainer
 
-/// The states of a transfer, first the present one, then each that follows, until it is over. A consumer that is slow gets
-/// the last state of those that it has missed.
+/// The states of a transfer, first the present one, then each that follows, until it is over. A consumer that is slow
+/// gets the last state of those that it has missed.
 ///
 ///     for try await transfer in transfers.progress(of: id) { bar.value = Double(transfer.received) }
 ///
@@ -30,8 +30,8 @@ public struct TransferProgress: AsyncSequence, Sendable {
         fileprivate var changes: DefaultsChanges.Iterator
         fileprivate var last: Transfer?
 
-        /// Returns the next state; nil after that of a transfer that is over, where there is no such transfer, and when the
-        /// task is cancelled. Errors: those of `GroupDefaults.changes(of:since:delivering:)`
+        /// Returns the next state; nil after that of a transfer that is over, where there is no such transfer, and when
+        /// the task is cancelled. Errors: those of `GroupDefaults.changes(of:since:delivering:)`
         public mutating func next() async throws(CoordinationError) -> Transfer? {
             if last?.state.isOver == true { return nil }
             repeat {

@@ -2,8 +2,8 @@ import FoundationEssentials
 package import GroupContainer
 import GroupSystemCalls
 
-/// The records of the transfers: a suite of the container, with a key for each. The suite is the queue, the state of each
-/// transfer and its progress at once, and wakes those that wait for a change of it.
+/// The records of the transfers: a suite of the container, with a key for each. The suite is the queue, the state of
+/// each transfer and its progress at once, and wakes those that wait for a change of it.
 package struct TransferRecords: Sendable {
     private let suite: GroupDefaults
 
@@ -42,8 +42,8 @@ package struct TransferRecords: Sendable {
         try suite.set(Self.encode(transfer), forKey: transfer.id, durability: .durable)
     }
 
-    /// Changes a record by one step of the suite. Returns what `body` returns, which decides whether the record is changed;
-    /// false where there is no record.
+    /// Changes a record by one step of the suite. Returns what `body` returns, which decides whether the record is
+    /// changed; false where there is no record.
     @discardableResult
     package func update(
         _ id: Transfer.ID, durability: Durability = .relaxed, _ body: (inout Transfer) -> Bool

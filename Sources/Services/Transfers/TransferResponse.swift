@@ -67,8 +67,8 @@ package struct TransferResponse: Hashable, Sendable {
     /// Decides for a download that has `offset` bytes of a file with `total` bytes, as far as it is known, and with the
     /// strong validator `tag`, and was given `expected` as the length and possibly a hash.
     ///
-    /// A part is appended only if all that it states agrees with the bytes that are there: the validator, which a server has
-    /// to repeat in a 206 (RFC 9110, 15.3.7), the range, and the length.
+    /// A part is appended only if all that it states agrees with the bytes that are there: the validator, which a
+    /// server has to repeat in a 206 (RFC 9110, 15.3.7), the range, and the length.
     package func decision(
         offset: UInt64, tag: String?, total: UInt64?, expected: UInt64?, hasHash: Bool
     ) -> Decision {

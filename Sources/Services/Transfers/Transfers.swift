@@ -3,14 +3,15 @@ public import GroupContainer
 import GroupBytes
 import GroupSystemCalls
 
-/// The transfers of a container: files that are loaded into it from servers, and sent from it, by a program of its own. A
-/// transfer goes on when the process that queued it has ended, was killed, or the machine was restarted.
+/// The transfers of a container: files that are loaded into it from servers, and sent from it, by a program of its own.
+/// A transfer goes on when the process that queued it has ended, was killed, or the machine was restarted.
 ///
 ///     let transfers = try Transfers(container)
 ///     let id = try transfers.download("https://example.com/map.pdf", to: "Maps/town.pdf", opening: "maps://downloaded")
 ///
-/// The program `group-transfer` does the work, one for a container; it is started when there is something to do, and ends when
-/// there is nothing. When a transfer is completed or has failed, a message with its `TransferResult` is posted to `channel`.
+/// The program `group-transfer` does the work, one for a container; it is started when there is something to do, and
+/// ends when there is nothing. When a transfer is completed or has failed, a message with its `TransferResult` is
+/// posted to `channel`.
 public final class Transfers: Sendable {
     /// The container.
     public let container: Container
@@ -24,8 +25,8 @@ public final class Transfers: Sendable {
     package let records: TransferRecords
     private let program: String?
 
-    /// Opens the transfers of a container. If some wait and no program makes them, as after a restart of the machine, the
-    /// program is started. `program` is its path; by default, the one beside this program, or of PATH.
+    /// Opens the transfers of a container. If some wait and no program makes them, as after a restart of the machine,
+    /// the program is started. `program` is its path; by default, the one beside this program, or of PATH.
     ///
     /// Errors: those of `GroupDefaults`
     public init(_ container: Container, program: String? = nil) throws(CoordinationError) {
@@ -35,8 +36,8 @@ public final class Transfers: Sendable {
         if records.all().contains(where: { $0.needsWork }) { try? start() }
     }
 
-    /// Queues the download of a file, durably, and starts the program. The item is replaced as a whole, by one change, when the
-    /// file is complete; directories around it are made.
+    /// Queues the download of a file, durably, and starts the program. The item is replaced as a whole, by one change,
+    /// when the file is complete; directories around it are made.
     ///
     /// - Parameters:
     ///   - url: An http or https address without a user and password. The container records the address.
@@ -48,8 +49,8 @@ public final class Transfers: Sendable {
     ///   - timeout: The time after which the transfer is given up.
     /// - Returns: The identifier.
     ///
-    /// Errors: `invalidArgument` for the address, the hash, the path and the fields; `notFound` where the program is not installed, and
-    /// nothing is queued; those of `GroupDefaults.set`
+    /// Errors: `invalidArgument` for the address, the hash, the path and the fields; `notFound` where the program is
+    /// not installed, and nothing is queued; those of `GroupDefaults.set`
     @discardableResult
     public func download(
         _ url: String, to path: ItemPath, sha256: String? = nil, length: UInt64? = nil, opening: String? = nil,
@@ -72,8 +73,8 @@ public final class Transfers: Sendable {
         return transfer.id
     }
 
-    /// Queues the upload of a file by PUT. The file is copied first, on file systems that can do so without copying its bytes,
-    /// so later changes of it do not matter. Blocks while it is copied. See `download`.
+    /// Queues the upload of a file by PUT. The file is copied first, on file systems that can do so without copying its
+    /// bytes, so later changes of it do not matter. Blocks while it is copied. See `download`.
     @discardableResult
     public func upload(
         file: String, to url: String, opening: String? = nil, fields: [Transfer.Field] = [],
@@ -152,8 +153,8 @@ public final class Transfers: Sendable {
     public func remove(_ id: Transfer.ID) throws(CoordinationError) -> Bool { try records.remove(id) }
 
     /// Waits, blocking, until a transfer is over, and returns it; nil at the end of the time, or where there is no such
-    /// transfer. Calls `progress` with its present state and each later one, a few times a second at most. In tasks, see
-    /// `progress(of:)`.
+    /// transfer. Calls `progress` with its present state and each later one, a few times a second at most. In tasks,
+    /// see `progress(of:)`.
     public func wait(
         for id: Transfer.ID, timeout: Duration? = nil, _ progress: (Transfer) -> Void = { _ in }
     ) throws(CoordinationError) -> Transfer? {

@@ -8,10 +8,10 @@ import Transfers
 
 /// One attempt at a transfer, on a thread of its own.
 ///
-/// A download's bytes go to `ID.part`. Until the machine restarts, all bytes of that file are valid, also if their writer
-/// was killed. After a restart only those are that were synchronized before their number was recorded; the rest is cut
-/// off. The validator is recorded durably before the first byte that belongs to it: no two versions of a
-/// file are mixed.
+/// A download's bytes go to `ID.part`. Until the machine restarts, all bytes of that file are valid, also if their
+/// writer was killed. After a restart only those are that were synchronized before their number was recorded; the rest
+/// is cut off. The validator is recorded durably before the first byte that belongs to it: no two versions of a file
+/// are mixed.
 struct Attempt {
     let container: Container
     let records: TransferRecords

@@ -7,8 +7,8 @@ package protocol InstalledManifest: Hashable, Sendable {
     /// The name, of which only one manifest counts.
     var name: String { get }
 
-    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins. `findings` gets likely
-    /// mistakes that do not prevent using the manifest.
+    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins. `findings` gets
+    /// likely mistakes that do not prevent using the manifest.
     init(
         _ content: [UInt8], file: String, directory: String, _ findings: inout [ManifestError]
     ) throws(ManifestError)

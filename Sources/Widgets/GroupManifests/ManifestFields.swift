@@ -138,8 +138,8 @@ package struct ManifestFields {
     /// The names of all fields, in the file's order.
     package var names: [String] { members.map(\.0) }
 
-    /// Returns a name that can be that of a file: letters, digits, '.', '-' and '_', at most 200 bytes. Errors: the field
-    /// is absent (`advice` is for that case), or has another text.
+    /// Returns a name that can be that of a file: letters, digits, '.', '-' and '_', at most 200 bytes. Errors: the
+    /// field is absent (`advice` is for that case), or has another text.
     package func plainName(_ name: String, _ advice: String) throws(ManifestError) -> String {
         guard let text = try text(name) else { throw error(name, "it is missing", advice) }
         let isPlain = text.utf8.allSatisfy { byte in

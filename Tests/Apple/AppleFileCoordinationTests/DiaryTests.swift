@@ -60,8 +60,8 @@ struct `The diary` {
         }
     }
 
-    /// Each word of the example that is a symbol of our modules has to be in a table of Apple's symbols, and its modules
-    /// are Apple's or ours.
+    /// Each word of the example that is a symbol of our modules has to be in a table of Apple's symbols, and its
+    /// modules are Apple's or ours.
     @Test func `it names no symbol outside of the tables`() throws {
         let root = projectDirectory
         let page = try String(contentsOf: root.appendingPathComponent("docs/guide/from-apple.md"), encoding: .utf8)

@@ -25,8 +25,8 @@ struct `A program that is killed at each step` {
     init() throws { (etcd, a, b) = try startTwoMachines() }
 
     /// Calls `act` once for each call of each name, with the program of `a` being killed at it, and starts the program
-    /// again.
-    /// `act` gets a name for its items, and whether the program is dead; it returns what is true of both trees in the end.
+    /// again. `act` gets a name for its items, and whether the program is dead; it returns what is true of both trees
+    /// in the end.
     private func forEachStep(
         including expected: Set<String> = ["sendto", "renameat2", "pwrite64"], prepare: (String) throws -> Void,
         act: (String, _ isDead: () -> Bool) throws -> ([String: String]) throws -> Bool

@@ -11,8 +11,8 @@ struct SampleContainer {
     let temporary: TemporaryDirectory
     let container: Container
 
-    /// Names of items that do not share a range of the lock file, as any two do once in 2,047 containers, nor a bucket of
-    /// the member table, as any two do once in 256: tests hold one and expect another to be free.
+    /// Names of items that do not share a range of the lock file, as any two do once in 2,047 containers, nor a bucket
+    /// of the member table, as any two do once in 256: tests hold one and expect another to be free.
     private static let apart = ["a", "b", "c", "d", "e", "n", "directory"]
 
     init(in place: String = TestFiles.directory) throws {

@@ -11,7 +11,8 @@ import Testing
 struct `Random requests` {
     private static let count = Int(environmentNumber("GROUP_CONTAINER_REQUESTS") ?? (runsLongTests ? 1_000 : 100))
 
-    /// What an extension does, and how its result may begin: before a deadline that it may miss, a kill or a cancellation.
+    /// What an extension does, and how its result may begin: before a deadline that it may miss, a kill or a
+    /// cancellation.
     private static let kinds: [(word: String, result: String)] = [
         ("echo", "completed"), ("nothing", "completed"), ("throw", "cancelled"), ("cancel", "cancelled"),
         ("stubborn", "completed"), ("fork", "completed"), ("unread", "completed"), ("signal", "failed signalled(9)"),
@@ -23,8 +24,8 @@ struct `Random requests` {
         ("descriptor", "failed wrongOutput"),
     ]
 
-    /// A deadline that nothing but an extension without a result reaches, in milliseconds: eight floods at a time, which a
-    /// busy machine runs without optimization, take more than a minute.
+    /// A deadline that nothing but an extension without a result reaches, in milliseconds: eight floods at a time,
+    /// which a busy machine runs without optimization, take more than a minute.
     private static let farDeadline = 600_000
 
     private struct Drawn: Sendable {

@@ -11,7 +11,8 @@ private func content(_ number: Int) -> [UInt8] {
     return digits + [UInt8](repeating: UInt8(ascii: "."), count: max(0, 120 - digits.count))
 }
 
-/// Writes items in turns: on this machine, or, without a durability, on all machines of the cluster. The first three writes are not measured: the first ones of a process are slower.
+/// Writes items in turns: on this machine, or, without a durability, on all machines of the cluster. The first three
+/// writes are not measured: the first ones of a process are slower.
 func write(into directory: String, items: Int, count: Int, _ durability: Durability?) throws {
     let container = try Container(path: directory)
     let coordinator = container.coordinator(purpose: "cluster-bench").blocking

@@ -3,8 +3,9 @@ import Glibc
 import GroupEtcd
 import GroupSystemCalls
 
-/// What the machines of one cluster do at etcd, without their containers: each has a session, which it renews as `EtcdLink` does, and
-/// a watch on the order. Some of them commit entries with a small content each, by the transaction of `EtcdLink`.
+/// What the machines of one cluster do at etcd, without their containers: each has a session, which it renews as
+/// `EtcdLink` does, and a watch on the order. Some of them commit entries with a small content each, by the transaction
+/// of `EtcdLink`.
 final class SimulatedMachines: Sendable {
     private let configuration: EtcdConfiguration
     private let count, rate, seconds: Int

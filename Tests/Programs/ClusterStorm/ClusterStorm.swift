@@ -4,8 +4,8 @@ import Glibc
 import GroupSystemCalls
 import TestSupport
 
-/// Three nodes of etcd and three machines, whose users change everything at the same time, under a nemesis. What happens is
-/// drawn from one seed; the order in which the kernel runs the processes is not.
+/// Three nodes of etcd and three machines, whose users change everything at the same time, under a nemesis. What
+/// happens is drawn from one seed; the order in which the kernel runs the processes is not.
 final class ClusterStorm {
     let options: StormOptions
     let etcd: EtcdCluster

@@ -1,8 +1,8 @@
 import GroupContainer
 import TestSupport
 
-/// A program that increments a number in a suite, posts messages, and listens to the messages of all machines. It prints `added N` and
-/// `posted WORD`; `perhaps …` where it got an error; and `got WORD` for each message.
+/// A program that increments a number in a suite, posts messages, and listens to the messages of all machines. It
+/// prints `added N` and `posted WORD`; `perhaps …` where it got an error; and `got WORD` for each message.
 final class DataUser {
     static let suite = "storm"
     static let key = "sum"

@@ -2,9 +2,9 @@ import EtcdSupport
 import Foundation
 import TestSupport
 
-/// A network of the nodes of etcd, each in a network namespace of its own, so that any two of them can be parted while both reach
-/// their clients. The network is a bridge in the network namespace of this process. No other program may use that namespace, because
-/// the bridge and its addresses would be in its way. System programs: ip(8), nsenter(1)
+/// A network of the nodes of etcd, each in a network namespace of its own, so that any two of them can be parted while
+/// both reach their clients. The network is a bridge in the network namespace of this process. No other program may use
+/// that namespace, because the bridge and its addresses would be in its way. System programs: ip(8), nsenter(1)
 final class NodeNetwork {
     private let keepers: [RunningProcess]
     static let hosts = (1...3).map { "10.77.0.\($0)" }

@@ -1,9 +1,9 @@
 import GroupContainer
 import GroupSystemCalls
 
-/// A user with an editor and a shell, who knows nothing of the cluster: plain system calls in the container's directory. Each
-/// content is one or more lines with words that nothing else has, and whatever a change takes away is looked at: `gone WORD`
-/// is printed for it. So a word that was `born` and never `gone` must be somewhere.
+/// A user with an editor and a shell, who knows nothing of the cluster: plain system calls in the container's
+/// directory. Each content is one or more lines with words that nothing else has, and whatever a change takes away is
+/// looked at: `gone WORD` is printed for it. So a word that was `born` and never `gone` must be somewhere.
 final class PlainUser {
     let worker: Worker
     private let root: FileDescriptor
@@ -195,8 +195,8 @@ final class PlainUser {
         say(born: word, how, path, into: status.inode)
     }
 
-    /// Waits until no other user writes into this file in its place; the turn ends with the descriptor. Two users who do so at the same
-    /// time take each other's words away unseen, on one machine and without a cluster, too.
+    /// Waits until no other user writes into this file in its place; the turn ends with the descriptor. Two users who
+    /// do so at the same time take each other's words away unseen, on one machine and without a cluster, too.
     private func takeTurn(_ file: borrowing FileDescriptor) throws(Errno) {
         for _ in 0..<20_000 {
             if try file.tryLock(.exclusive, ByteRange(start: 0, length: 1)) { return }

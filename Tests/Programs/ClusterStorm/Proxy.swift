@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import GroupSystemCalls
 
-/// The way of one machine to one node of etcd: a server of TCP at an address of its own, which hands everything on, and fails
-/// as a network does.
+/// The way of one machine to one node of etcd: a server of TCP at an address of its own, which hands everything on, and
+/// fails as a network does.
 final class Proxy: Sendable {
     enum Mode: String, CaseIterable {
         case open

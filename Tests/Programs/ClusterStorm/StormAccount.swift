@@ -168,7 +168,8 @@ struct StormAccount {
         return faults
     }
 
-    /// Returns accepted changes whose user saw an older content afterwards, and pairs that had the lock at the same time.
+    /// Returns accepted changes whose user saw an older content afterwards, and pairs that had the lock at the same
+    /// time.
     private func disorder(_ all: [Change]) -> [String] {
         var faults: [String] = []
         let isChain = all.allSatisfy { $0.kind == "exchange" }

@@ -3,7 +3,8 @@ import Glibc
 import GroupSystemCalls
 import TestSupport
 
-/// A machine of the storm: a container, the program that keeps it together with the others, its ways to etcd, and its users.
+/// A machine of the storm: a container, the program that keeps it together with the others, its ways to etcd, and its
+/// users.
 final class StormMachine {
     let name: String
     let directory: String

@@ -4,9 +4,9 @@ import Glibc
 import GroupContainer
 import GroupSystemCalls
 
-/// A program that changes a few registers, by writes that the cluster decides only. A register's content is its number of changes and a word that
-/// nothing else has. Before each change a line `> WORD KIND REGISTER FROM TIME` is printed, and afterwards
-/// `OUTCOME WORD TIME`, with `accepted`, `conflict`, `unavailable` or `unknown OPERATION`.
+/// A program that changes a few registers, by writes that the cluster decides only. A register's content is its number
+/// of changes and a word that nothing else has. Before each change a line `> WORD KIND REGISTER FROM TIME` is printed,
+/// and afterwards `OUTCOME WORD TIME`, with `accepted`, `conflict`, `unavailable` or `unknown OPERATION`.
 struct StrictUser {
     let worker: Worker
     private let items: BlockingCoordinator

@@ -2,8 +2,8 @@ import Glibc
 import GroupSystemCalls
 import PresenterModel
 
-/// Prints the events of a worker, each with one write(2), so that what was printed stays when the process is killed; and
-/// carries out what the process does to itself.
+/// Prints the events of a worker, each with one write(2), so that what was printed stays when the process is killed;
+/// and carries out what the process does to itself.
 final class EventWriter: Sendable {
     private let process: String
     private let own: Schedule.Intervention?

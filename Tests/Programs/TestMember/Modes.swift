@@ -163,8 +163,8 @@ func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
     }
 }
 
-/// Reads a line, byte by byte; nil at the end of the input. (Swift's `readLine` never returns after a call that a signal
-/// interrupted: it repeats getline(3), which goes on failing.)
+/// Reads a line, byte by byte; nil at the end of the input. (Swift's `readLine` never returns after a call that a
+/// signal interrupted: it repeats getline(3), which goes on failing.)
 func nextLine() -> String? {
     var line: [UInt8] = []
     while true {

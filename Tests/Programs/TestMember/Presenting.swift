@@ -44,8 +44,8 @@ func present(_ path: String, _ item: ItemPath) throws {
     withExtendedLifetime(presentation) { while true { pause(nanoseconds: 3_600_000_000_000) } }
 }
 
-/// Presents an item, and forks a child that ends the presentation, tries to begin one, and stays until the input ends. The
-/// parent answers each question.
+/// Presents an item, and forks a child that ends the presentation, tries to begin one, and stays until the input ends.
+/// The parent answers each question.
 func presentAndFork(_ path: String, _ item: ItemPath) throws {
     let container = try Container(path: path)
     let calls = PresenterCalls(

@@ -55,8 +55,8 @@ final class DesktopSession: Sendable {
         try? directory.run("rm", "-f", "bus")
     }
 
-    /// Starts the keyring, with its login collection unlocked and the default one; without a password, with no collection
-    /// that secrets can be stored in.
+    /// Starts the keyring, with its login collection unlocked and the default one; without a password, with no
+    /// collection that secrets can be stored in.
     func startKeyring(password: String? = "password") throws -> RunningProcess {
         let process = try RunningProcess(
             Self.limited + ["gnome-keyring-daemon", "--foreground", "--components=secrets"]

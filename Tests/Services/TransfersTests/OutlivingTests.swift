@@ -6,8 +6,8 @@ import Testing
 import Transfers
 import WidgetApp
 
-/// Transfers whose caller has ended, and the app that is started when they are over. The programs start each other, as a
-/// user's do.
+/// Transfers whose caller has ended, and the app that is started when they are over. The programs start each other, as
+/// a user's do.
 @Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process, .root, .namespaces))
 struct `Transfers outlive their callers` {
     private let temporary: TemporaryContainer

@@ -268,9 +268,8 @@ struct `The program group-transfer` {
             "good", "cut", "untagged", "weak", "unknown", "stall", "changed", "lies", "wrong-total", "piece", "busy",
             "other", "half-head",
         ]
-        // The server never has these as a whole.
-        // After a kill, "short" is asked for the rest of the file, and answers with another length than before, or than the
-        // range that it states.
+        // The server never has these as a whole. After a kill, "short" is asked for the rest of the file, and answers
+        // with another length than before, or than the range that it states.
         let wrong = ["short": ["no byte", "bytes now, and had", "as the part"], "loop": ["more than 10 times"]]
         let all = kinds + wrong.keys.sorted()
         let listener = try GroupChannel(container, name: Transfers.channel).listener(named: Transfers.listener)

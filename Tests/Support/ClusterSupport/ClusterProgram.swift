@@ -4,8 +4,8 @@ package import GroupContainer
 import GroupSystemCalls
 import TestSupport
 
-/// A stand-in for the program `group-cluster` of one container: it sends nothing, and its test decides what becomes of each
-/// request.
+/// A stand-in for the program `group-cluster` of one container: it sends nothing, and its test decides what becomes of
+/// each request.
 package final class ClusterProgram {
     package let container: Container
     package let records: ClusterRecords

@@ -4,7 +4,8 @@ import Foundation
 /// 64 MB for its log at once, so that more of them would fill the memory, or the disk, of a small machine.
 ///
 /// The nodes of a cluster get their places together. A test may start further nodes, one after the other, while it has
-/// some: at most four tests block at a time (`OwnThreads`), and there are places for two such tests beside two clusters.
+/// some: at most four tests block at a time (`OwnThreads`), and there are places for two such tests beside two
+/// clusters.
 final class EtcdRoom: Sendable {
     static let shared = EtcdRoom(10)
 

@@ -19,8 +19,8 @@ package struct EtcdOptions: Sendable {
     package init() {}
 }
 
-/// A node of etcd on an address of its own of the loopback network, with its data in a temporary directory. It ends with
-/// the object, and when the tests' process is killed.
+/// A node of etcd on an address of its own of the loopback network, with its data in a temporary directory. It ends
+/// with the object, and when the tests' process is killed.
 package final class EtcdServer: Sendable {
     /// Whether etcd and etcdctl are here. Tests that need them are skipped otherwise.
     package static let isInstalled = succeeds(["etcd", "--version"]) && succeeds(["etcdctl", "version"])

@@ -16,8 +16,8 @@ extension PresenterChecker {
     }
 
     /// A request that follows a moved item may ask for more than before, and no other one asks twice: a presenter that
-    /// withdraws its answer does so because the deadline is over, and then the request does not ask any more. (A presenter
-    /// that is called once for each part of a question does not know the later parts yet.)
+    /// withdraws its answer does so because the deadline is over, and then the request does not ask any more. (A
+    /// presenter that is called once for each part of a question does not know the later parts yet.)
     private mutating func checkQuestions(of presenter: History.Presenter) {
         var asked: [String: Questions] = [:]
         for call in presenter.calls where call.isRelinquishment {
@@ -91,8 +91,8 @@ extension PresenterChecker {
         return [request.end?.time, history.killed(request.process), deadline].compactMap { $0 }.min()
     }
 
-    /// Returns by when a presenter has reacquired that could from a moment on. While another request has an answer of it,
-    /// or waits for one, it does not.
+    /// Returns by when a presenter has reacquired that could from a moment on. While another request has an answer of
+    /// it, or waits for one, it does not.
     private func dueTime(after time: Int64, besides name: String) -> Int64? {
         var due = time + slack
         for other in history.requests.sorted(by: { $0.begins < $1.begins }) where other.name != name {

@@ -128,7 +128,8 @@ package struct History: Sendable {
         }.map(\.text)
     }
 
-    /// Whether each request has returned, and each presenter has reacquired as often as it has let go, of those that can.
+    /// Whether each request has returned, and each presenter has reacquired as often as it has let go, of those that
+    /// can.
     package var isQuiet: Bool {
         requests.allSatisfy { $0.end != nil || killed($0.process) != nil }
             && presenters.allSatisfy { presenter in

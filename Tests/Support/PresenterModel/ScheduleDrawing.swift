@@ -19,7 +19,8 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
         return schedule
     }
 
-    /// Whether one process is stopped at one step of one request: there is one requester, and it asks the first presenter.
+    /// Whether one process is stopped at one step of one request: there is one requester, and it asks the first
+    /// presenter.
     private var isPrecise: Bool { [.hangingPresenter, .stoppedRequester].contains(theme) }
 
     // MARK: Numbers

@@ -7,8 +7,8 @@ package struct StormEvent: Sendable {
     package enum Word: String, Sendable {
         /// A worker has opened the container: `pid`.
         case started
-        /// A worker is about to present, and has presented: `as`, `item`, `answers`. In between, requests may or may not
-        /// ask the presenter.
+        /// A worker is about to present, and has presented: `as`, `item`, `answers`. In between, requests may or may
+        /// not ask the presenter.
         case presenting, presented
         /// The presenter has a version that is not on the disk: `as`, `version`.
         case edited
@@ -23,8 +23,8 @@ package struct StormEvent: Sendable {
         case reacquired
         /// The presentation is about to end, and has ended: `as`.
         case withdrawing, withdrawn
-        /// A request is about to be made: `request`, `intents`, `timeout` and `grace` in microseconds; `presenter`, if it
-        /// is made for one; `parent` and `answering`, if it is part of an answer: the request that asked, and the
+        /// A request is about to be made: `request`, `intents`, `timeout` and `grace` in microseconds; `presenter`, if
+        /// it is made for one; `parent` and `answering`, if it is part of an answer: the request that asked, and the
         /// presenter; `outer`, if it is made within the access of another one.
         case begins
         /// The first moment of the access: `request`, `places`, `directory`, `unresponsive` (`PID:ITEM`), `versions`

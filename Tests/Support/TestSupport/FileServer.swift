@@ -2,8 +2,8 @@ import Foundation
 import GroupSystemCalls
 import Testing
 
-/// A server on loopback whose files are pseudo-random bytes, and which misbehaves as a path says: see server.py. It ends
-/// with the object.
+/// A server on loopback whose files are pseudo-random bytes, and which misbehaves as a path says: see server.py. It
+/// ends with the object.
 package final class FileServer {
     package let address: String
     private let process: RunningProcess

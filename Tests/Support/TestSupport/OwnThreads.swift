@@ -2,8 +2,9 @@ import Foundation
 import GroupSystemCalls
 package import Testing
 
-/// Gives each test that blocks, as it waits for processes, a thread of its own, as long as the test runs. On the threads of
-/// the cooperative pool, of which there is one a processor, such tests would stop all others. A few run at the same time.
+/// Gives each test that blocks, as it waits for processes, a thread of its own, as long as the test runs. On the
+/// threads of the cooperative pool, of which there is one a processor, such tests would stop all others. A few run at
+/// the same time.
 package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 

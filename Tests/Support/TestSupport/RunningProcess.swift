@@ -43,8 +43,8 @@ package final class RunningProcess: @unchecked Sendable {
     package static func bound(_ words: [String], environment: [String: String?] = [:]) throws -> RunningProcess {
         let started = Guarded<Result<RunningProcess, any Error>?>(nil)
         let isStarted = Event()
-        // The kernel sends the signal when the thread that started the program ends. So a thread of its own starts it, and
-        // stays until the program has ended.
+        // The kernel sends the signal when the thread that started the program ends. So a thread of its own starts it,
+        // and stays until the program has ended.
         Thread.detachNewThread {
             // The thread does not keep the object: the process would live until the end of the tests then.
             let identifier = {

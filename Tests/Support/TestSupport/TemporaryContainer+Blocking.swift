@@ -27,7 +27,8 @@ extension TemporaryContainer {
         var follower = try (container ?? open()).recordedChanges(since: origin)
         var found: [Change] = []
         while let change = try follower.next(timeout: .zero) { found.append(change) }
-        // The changes of a transaction share one number, and that watching is degraded has the number of what was before.
+        // The changes of a transaction share one number, and that watching is degraded has the number of what was
+        // before.
         let numbers = found.filter { ($0.transaction?.index ?? 0) == 0 && $0.kind.name != "degraded" }
             .map(\.sequence.rawValue)
         let first = numbers.first ?? 1

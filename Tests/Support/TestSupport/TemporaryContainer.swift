@@ -36,8 +36,8 @@ package final class TemporaryContainer: Sendable {
         }
     }
 
-    /// Gives the container a key of hashes that is always the same: with a random one, two items of a test share a range
-    /// of the lock file, or a bucket of the member table, once in a while.
+    /// Gives the container a key of hashes that is always the same: with a random one, two items of a test share a
+    /// range of the lock file, or a bucket of the member table, once in a while.
     private func setHashKey() throws {
         let file = URL(fileURLWithPath: "\(path)/.group/format")
         let text = try String(contentsOf: file, encoding: .utf8)

@@ -5,7 +5,8 @@ import GroupSystemCalls
 /// Where tests make their files: in memory if enough of it is free, because on a disk the syncs, and the thousands of
 /// files, of some tests take minutes; else on the disk.
 package enum TestFiles {
-    /// The directory of this run, which is removed at its end; the programs that tests start have it in their environment.
+    /// The directory of this run, which is removed at its end; the programs that tests start have it in their
+    /// environment.
     package static let directory: String = {
         if let inherited = environmentValue(variable) { return inherited }
         removeRemains(in: parent)

@@ -50,9 +50,9 @@ package enum DateText {
         return Double(seconds) - Double(secondsTo2001) + fraction
     }
 
-    /// Whether a date that is read from a text is printed as the same microsecond. A date is a number of seconds since 2001
-    /// with 53 bits: before 1729 and after 2272 it has coarser steps than a microsecond, and the last moment of the year
-    /// 9999 would become the next year. Of more than six digits, which are rounded, the last one may differ.
+    /// Whether a date that is read from a text is printed as the same microsecond. A date is a number of seconds since
+    /// 2001 with 53 bits: before 1729 and after 2272 it has coarser steps than a microsecond, and the last moment of
+    /// the year 9999 would become the next year. Of more than six digits, which are rounded, the last one may differ.
     package static func keeps(_ text: String) -> Bool {
         guard let seconds = seconds(of: text), let kept = self.text(of: seconds), let wanted = microseconds(of: text),
             let printed = microseconds(of: kept)

@@ -9,7 +9,8 @@ package protocol ItemChanges {
         to path: ItemPath, if condition: WriteCondition, mode: UInt32?, timeout: Duration?,
         _ body: (inout ItemWriter) throws -> Void
     ) throws -> WriteResult
-    /// Replaces an item's content. `body` gets a file with the present content, or an empty one, and whether there is any.
+    /// Replaces an item's content. `body` gets a file with the present content, or an empty one, and whether there is
+    /// any.
     func update(
         _ path: ItemPath, timeout: Duration?,
         _ body: (_ content: borrowing FileDescriptor, _ hasContents: Bool) throws -> [UInt8]
@@ -51,9 +52,9 @@ package struct ItemCommands: Sendable {
         }
         let version = try coordinator.readVersion(path, timeout: timeout) { try printContent(&$0, progress, &run) }
         try run.output.write(version.value)
-        // The content is written before the generation. If the process dies in between, the file has an older generation,
-        // and a later write ends in a conflict. In the other order, a later write could replace content that was never
-        // read.
+        // The content is written before the generation. If the process dies in between, the file has an older
+        // generation, and a later write ends in a conflict. In the other order, a later write could replace content
+        // that was never read.
         try run.output.flush()
         do throws(Errno) {
             try WholeFile.write(Array("\(version.generation)\n".utf8), at: file)
@@ -63,8 +64,8 @@ package struct ItemCommands: Sendable {
         return .success
     }
 
-    /// Prints an item's content under the lock, piece by piece. Returns content of up to 1 MiB instead of printing it: the
-    /// caller prints it after the lock is released, so that no process waits for the reader of the output.
+    /// Prints an item's content under the lock, piece by piece. Returns content of up to 1 MiB instead of printing it:
+    /// the caller prints it after the lock is released, so that no process waits for the reader of the output.
     private static func printContent(
         _ reader: inout ItemReader, _ progress: Progress, _ run: inout CommandRun
     ) throws -> [UInt8] {

@@ -71,9 +71,8 @@ struct ChannelOptions {
         silence.map { .nanoseconds(monotonicNanoseconds() - last) >= $0 } ?? false
     }
 
-    /// Returns the next message; waits for it once, and returns nil if none came in time, or after an interruption since
-    /// `seen`. Lost messages are reported once, and the listener continues
-    /// after them.
+    /// Returns the next message; waits for it once, and returns nil if none came in time, or after an interruption
+    /// since `seen`. Lost messages are reported once, and the listener continues after them.
     func next(
         _ listener: GroupListener, timeout: Duration?, since seen: Interruption, _ run: borrowing CommandRun
     ) throws -> GroupMessage? {

@@ -60,8 +60,8 @@ struct ItemSource: WatchSource {
         try follower.nextBatch(timeout: timeout, since: seen)
     }
 
-    /// False with a filter of paths, and with snapshots: these may look at all items, which takes the leader's thread too
-    /// long.
+    /// False with a filter of paths, and with snapshots: these may look at all items, which takes the leader's thread
+    /// too long.
     var allowsDirectDelivery: Bool {
         !options.saysBookmarks && options.quiet == nil && !options.filter.concernsPaths
             && options.common.origin != .snapshot

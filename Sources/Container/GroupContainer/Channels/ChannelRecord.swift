@@ -12,7 +12,8 @@ struct ChannelRecord: Equatable, Sendable {
         case post([UInt8]?)
         /// A message whose position was decided elsewhere, with its number there.
         case relayedPost(number: UInt64, [UInt8]?)
-        /// The order of this channel's messages is decided elsewhere, after the one with that number there; nil: no longer.
+        /// The order of this channel's messages is decided elsewhere, after the one with that number there; nil: no
+        /// longer.
         case relayed(after: UInt64?)
         /// A process listens under a name. A new listener begins here, or with the oldest message that is kept.
         case listen(String, fromOldest: Bool)

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 import GroupSystemCalls
 
-/// A message that waits for its position: the order of the channel's messages is decided elsewhere. A service takes it from
-/// the suite that its record names, and has it appended to the channel when its position is known.
+/// A message that waits for its position: the order of the channel's messages is decided elsewhere. A service takes it
+/// from the suite that its record names, and has it appended to the channel when its position is known.
 package struct RelayedPost: Codable, Equatable, Sendable {
     /// The largest content, in bytes.
     package static let largest = 128 << 10
@@ -21,8 +21,8 @@ package struct RelayedPost: Codable, Equatable, Sendable {
 }
 
 extension GroupChannel {
-    /// Leaves a message to the service that decides about its position. Errors: `unavailable`, `limitReached`, and those of
-    /// `GroupDefaults.set`
+    /// Leaves a message to the service that decides about its position. Errors: `unavailable`, `limitReached`, and
+    /// those of `GroupDefaults.set`
     func relay(_ content: [UInt8]?, _ durability: Durability) throws(CoordinationError) {
         if let content, content.count > RelayedPost.largest {
             throw CoordinationError(
@@ -58,7 +58,8 @@ extension GroupChannel {
         }
     }
 
-    /// Has the positions of this channel's messages be decided elsewhere, after the one with that number; nil ends that.
+    /// Has the positions of this channel's messages be decided elsewhere, after the one with that number; nil ends
+    /// that.
     package func setRelay(after number: UInt64?) throws(CoordinationError) {
         try container.opened.locating { () throws(CoordinationError) in
             let store = try writableStore("join")

@@ -67,10 +67,11 @@ public final class GroupChannel: Sendable {
     // MARK: Posting
 
     /// Posts bytes, which are in the queue of every listener when the call returns. Returns the message's number, which
-    /// is the next one of the channel. Where the order of the channel's messages is decided elsewhere, the message is in the
-    /// queues as soon as that is done, and the number is 0; `unavailable` where no program says where the messages go.
-    /// Further errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where the message was posted, but the disk did not confirm
-    /// it. System calls: fdatasync(2), if durable, once for all callers that wait.
+    /// is the next one of the channel. Where the order of the channel's messages is decided elsewhere, the message is
+    /// in the queues as soon as that is done, and the number is 0; `unavailable` where no program says where the
+    /// messages go. Further errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where the
+    /// message was posted, but the disk did not confirm it. System calls: fdatasync(2), if durable, once for all
+    /// callers that wait.
     @discardableResult
     public func post(bytes: [UInt8], durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
         try append(bytes, durability: durability)

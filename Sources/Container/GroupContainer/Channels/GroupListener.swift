@@ -31,8 +31,8 @@ public final class GroupListener: Sendable {
         return try follower.next(timeout: timeout, since: seen)
     }
 
-    /// The messages from the listener's position on, without end. After a `break`, another loop goes on there. A task that
-    /// is cancelled takes no message. Errors: those of `next(timeout:)`.
+    /// The messages from the listener's position on, without end. After a `break`, another loop goes on there. A task
+    /// that is cancelled takes no message. Errors: those of `next(timeout:)`.
     public var messages: FollowerSequence<GroupMessage> { FollowerSequence(.success(feed)) }
 
     /// Acknowledges all messages up to a number, including those that were not delivered yet: they are not delivered

@@ -10,7 +10,8 @@ struct LocationFacts: Equatable, Sendable {
         case missing(String)
         /// The path is a directory without `.group`.
         case plainDirectory
-        /// The rest of a container whose deletion was interrupted, and the directory in it that this user may not empty.
+        /// The rest of a container whose deletion was interrupted, and the directory in it that this user may not
+        /// empty.
         case halfDeleted(RemovalObstacle?)
         /// The staging directory is missing, or is something else; which of the two.
         case noStaging(String)

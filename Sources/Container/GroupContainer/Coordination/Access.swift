@@ -44,8 +44,8 @@ public final class Access: ChangingAccess {
     var purpose: [UInt8] { request.purpose }
     var presenter: PresentedItem? { request.presenter }
 
-    /// The presenters that were asked for this access and did not answer in time: what they have not saved is not in the
-    /// item.
+    /// The presenters that were asked for this access and did not answer in time: what they have not saved is not in
+    /// the item.
     public var unresponsivePresenters: [CoordinationError.Holder] { inquiry?.unresponsive ?? [] }
 
     /// Makes the requested snapshots. If the request needs only snapshots, the lock is released then.

@@ -1,11 +1,12 @@
 import GroupLocking
 import GroupSystemCalls
 
-/// Changes that a closure makes by other calls than those of its access, such as Foundation's. They are found by looking
-/// at the items of the request while its locks are held.
+/// Changes that a closure makes by other calls than those of its access, such as Foundation's. They are found by
+/// looking at the items of the request while its locks are held.
 extension Access {
     /// Records what programs without coordination have changed in the items that this request writes, so that it is not
-    /// taken for a change by this member. Call this before the closure. Errors: `damaged`, `inputOutput`, `lockTimedOut`
+    /// taken for a change by this member. Call this before the closure. Errors: `damaged`, `inputOutput`,
+    /// `lockTimedOut`
     package func recordEarlierChanges() throws(CoordinationError) {
         try record(by: nil, movedTo: [:], andAt: []) { item throws(CoordinationError) in
             let found = try container.status(of: item, for: "look at").map { ItemState($0, contentHash: nil) }
@@ -35,9 +36,9 @@ extension Access {
         return try reconcileOnce.recordMove(from: try origin.location(for: "move"), to: goal)
     }
 
-    /// Records what stands differently on the disk in the items that this request writes, and at `others`, as changes by
-    /// this member. Call this after the closure, while the access lasts. `moves` are the renames that the closure has
-    /// announced and that are not recorded yet. Errors: `damaged`, `inputOutput`, `lockTimedOut`; what could not be
+    /// Records what stands differently on the disk in the items that this request writes, and at `others`, as changes
+    /// by this member. Call this after the closure, while the access lasts. `moves` are the renames that the closure
+    /// has announced and that are not recorded yet. Errors: `damaged`, `inputOutput`, `lockTimedOut`; what could not be
     /// recorded is an external change
     package func recordOwnChanges(
         movedTo moves: [ItemPath: ItemPath] = [:], andAt others: some Collection<ItemPath> = []

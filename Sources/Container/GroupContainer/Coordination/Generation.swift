@@ -25,8 +25,9 @@ public struct WriteResult: Hashable, Sendable {
     /// Whether the item was changed. False where the item already had the requested state: nothing was written or
     /// recorded.
     public let isChanged: Bool
-    /// The item's new generation; for a removal, that of the removal. Nil where nothing was changed, in a
-    /// transaction, whose changes get their generation together when it is committed, and for a removal that somebody else decides about.
+    /// The item's new generation; for a removal, that of the removal. Nil where nothing was changed, in a transaction,
+    /// whose changes get their generation together when it is committed, and for a removal that somebody else decides
+    /// about.
     public let generation: Generation?
 
     package init(isChanged: Bool, generation: Generation?) {

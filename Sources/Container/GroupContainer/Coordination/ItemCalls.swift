@@ -1,8 +1,8 @@
 package import GroupBytes
 
-/// The calls of both coordinators. Each call is made of one `ItemCall` and one method of `Access`, in the suspending form
-/// of `Coordinator` and the blocking one of `BlockingCoordinator`, side by side; `tools/check` compares the signatures of
-/// the two forms.
+/// The calls of both coordinators. Each call is made of one `ItemCall` and one method of `Access`, in the suspending
+/// form of `Coordinator` and the blocking one of `BlockingCoordinator`, side by side; `tools/check` compares the
+/// signatures of the two forms.
 ///
 /// In all calls, `timeout` limits the wait for the lock. Errors: those of `Coordinator.coordinate` and of the method of
 /// `Access` that a call names.
@@ -11,7 +11,8 @@ package import GroupBytes
 package struct ItemCall: Sendable {
     package let operation: String
     package let intents: Few<AccessIntent>
-    /// Whether a proposal of the call fits only the items as they are now: the caller has looked at them under the lock.
+    /// Whether a proposal of the call fits only the items as they are now: the caller has looked at them under the
+    /// lock.
     var isConditional = true
 
     package init(operation: String, intents: [AccessIntent]) {
@@ -120,8 +121,8 @@ extension Coordinator {
         }
     }
 
-    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set. See
-    /// `Access.readVersion(_:_:)`.
+    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set.
+    /// See `Access.readVersion(_:_:)`.
     public func readVersion<Answer: Sendable>(
         _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
@@ -172,8 +173,8 @@ extension Coordinator {
         return try await write(bytes: bytes, to: path, durability: durability, if: condition, timeout: timeout)
     }
 
-    /// Replaces an item's content with what `body` writes piece by piece. The exclusive lock is requested when the content is
-    /// complete, so that no process waits for `body`. If `body` throws, nothing is changed. See
+    /// Replaces an item's content with what `body` writes piece by piece. The exclusive lock is requested when the
+    /// content is complete, so that no process waits for `body`. If `body` throws, nothing is changed. See
     /// `Access.write(to:if:mode:_:)`.
     @discardableResult
     public func write(
@@ -188,8 +189,8 @@ extension Coordinator {
         }
     }
 
-    /// Replaces an item's content with what `body` returns for its present content (nil: absent), under one exclusive lock. If
-    /// `body` throws, nothing is written.
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), under one exclusive
+    /// lock. If `body` throws, nothing is written.
     @discardableResult
     public func updateBytes(
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
@@ -200,10 +201,10 @@ extension Coordinator {
         }
     }
 
-    /// Reads, changes and writes a value as JSON under one exclusive lock, so that no change of another process is lost.
-    /// `default` is the value of an absent item. Returns the new value and its generation; where the value is the same,
-    /// nothing is written, and the generation is the present one (complexity: see `Access.generation(of:)`). Error:
-    /// `invalidContent` for an item that does not decode, which is left unchanged.
+    /// Reads, changes and writes a value as JSON under one exclusive lock, so that no change of another process is
+    /// lost. `default` is the value of an absent item. Returns the new value and its generation; where the value is the
+    /// same, nothing is written, and the generation is the present one (complexity: see `Access.generation(of:)`).
+    /// Error: `invalidContent` for an item that does not decode, which is left unchanged.
     @discardableResult
     public func update<Value: Codable & Sendable>(
         _ path: ItemPath, default missing: Value, durability: Durability = .durable,
@@ -237,8 +238,8 @@ extension Coordinator {
         }
     }
 
-    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a directory,
-    /// under exclusive locks on both and everything in them. See `Access.copy(_:to:recursively:replacing:)`.
+    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a
+    /// directory, under exclusive locks on both and everything in them. See `Access.copy(_:to:recursively:replacing:)`.
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
@@ -335,8 +336,8 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set. See
-    /// `Access.readVersion(_:_:)`.
+    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set.
+    /// See `Access.readVersion(_:_:)`.
     public func readVersion<Answer>(
         _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout, _ body: (inout ItemReader) throws -> Answer
     ) throws -> Versioned<Answer> {
@@ -383,8 +384,8 @@ extension BlockingCoordinator {
         return try write(bytes: bytes, to: path, durability: durability, if: condition, timeout: timeout)
     }
 
-    /// Replaces an item's content with what `body` writes piece by piece. The exclusive lock is requested when the content is
-    /// complete, so that no process waits for `body`. If `body` throws, nothing is changed. See
+    /// Replaces an item's content with what `body` writes piece by piece. The exclusive lock is requested when the
+    /// content is complete, so that no process waits for `body`. If `body` throws, nothing is changed. See
     /// `Access.write(to:if:mode:_:)`.
     @discardableResult
     public func write(
@@ -397,8 +398,8 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Replaces an item's content with what `body` returns for its present content (nil: absent), under one exclusive lock. If
-    /// `body` throws, nothing is written.
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), under one exclusive
+    /// lock. If `body` throws, nothing is written.
     @discardableResult
     public func updateBytes(
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
@@ -409,10 +410,10 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Reads, changes and writes a value as JSON under one exclusive lock, so that no change of another process is lost.
-    /// `default` is the value of an absent item. Returns the new value and its generation; where the value is the same,
-    /// nothing is written, and the generation is the present one (complexity: see `Access.generation(of:)`). Error:
-    /// `invalidContent` for an item that does not decode, which is left unchanged.
+    /// Reads, changes and writes a value as JSON under one exclusive lock, so that no change of another process is
+    /// lost. `default` is the value of an absent item. Returns the new value and its generation; where the value is the
+    /// same, nothing is written, and the generation is the present one (complexity: see `Access.generation(of:)`).
+    /// Error: `invalidContent` for an item that does not decode, which is left unchanged.
     @discardableResult
     public func update<Value: Codable>(
         _ path: ItemPath, default missing: Value, durability: Durability = .durable,
@@ -446,8 +447,8 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a directory,
-    /// under exclusive locks on both and everything in them. See `Access.copy(_:to:recursively:replacing:)`.
+    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a
+    /// directory, under exclusive locks on both and everything in them. See `Access.copy(_:to:recursively:replacing:)`.
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,

@@ -137,9 +137,9 @@ public struct ItemWriter: ~Copyable {
         try write(bytes.span)
     }
 
-    /// Appends what a file has; its offset is at the beginning. A large file that comes first is copied without its bytes, on file
-    /// systems that can share them. Errors: those of `write(_:)`.
-    /// System calls: read(2), write(2); ioctl(FICLONE), copy_file_range(2)
+    /// Appends what a file has; its offset is at the beginning. A large file that comes first is copied without its
+    /// bytes, on file systems that can share them. Errors: those of `write(_:)`. System calls: read(2), write(2);
+    /// ioctl(FICLONE), copy_file_range(2)
     package mutating func write(contentOf source: borrowing FileDescriptor) throws(CoordinationError) {
         do throws(Errno) {
             if file == nil, buffer.isEmpty, try source.status().size > UInt64(Self.held) {

@@ -24,12 +24,12 @@ enum DatabaseFiles {
     }
 }
 
-/// What the index of a database's log (`-shm`) has about the last commit. The index is mapped by all processes that have
-/// the database open, so its pages change without a date and without an event.
+/// What the index of a database's log (`-shm`) has about the last commit. The index is mapped by all processes that
+/// have the database open, so its pages change without a date and without an event.
 ///
-/// The format is SQLite's wal-index: two copies of a header of 48 bytes. A writer writes the second copy first, then the
-/// first one, as the last step of a commit. A counter, the number of pages in the log, its salt and a checksum are in it,
-/// so no two commits have the same header.
+/// The format is SQLite's wal-index: two copies of a header of 48 bytes. A writer writes the second copy first, then
+/// the first one, as the last step of a commit. A counter, the number of pages in the log, its salt and a checksum are
+/// in it, so no two commits have the same header.
 struct DatabaseCommit: Equatable, Sendable {
     static let headerBytes = 48
     static let bytes = 2 * headerBytes

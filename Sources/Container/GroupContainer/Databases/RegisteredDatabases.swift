@@ -2,9 +2,10 @@ import GroupBytes
 import GroupLocking
 import GroupSystemCalls
 
-/// The databases of a container that were opened by `RegisteredDatabase`. Each has a file in `.group/databases`, whose name is the
-/// hash of the database's path, and which is never removed: a path that was a database's once is looked at in the same way
-/// when something else is there. Bits in the member table spare containers without databases every look at that directory.
+/// The databases of a container that were opened by `RegisteredDatabase`. Each has a file in `.group/databases`, whose
+/// name is the hash of the database's path, and which is never removed: a path that was a database's once is looked at
+/// in the same way when something else is there. Bits in the member table spare containers without databases every look
+/// at that directory.
 struct DatabaseRegister: Sendable {
     static let directory = "databases"
     /// The hashes of paths that are known to be registered.
@@ -59,8 +60,8 @@ extension OpenContainer {
         return database
     }
 
-    /// Returns the registered databases at a location and below it. System calls: openat2, getdents64, and openat2, read
-    /// for each registered database
+    /// Returns the registered databases at a location and below it. System calls: openat2, getdents64, and openat2,
+    /// read for each registered database
     private func databases(at location: ItemLocation, andBelow: Bool) -> [ItemLocation] {
         if !andBelow { return isDatabase(location) ? [location] : [] }
         guard let directory = try? directory.existingDirectory(DatabaseRegister.directory) else { return [] }
@@ -71,9 +72,9 @@ extension OpenContainer {
         }.filter { $0 == location || $0.isBelow(location) }
     }
 
-    /// Checks that no process has a database open that an access is about, and that none was left open by a process that
-    /// died: its last commits are in another file then. To be called once the access has its locks; from then on no member
-    /// opens the database. Errors: `conflict`
+    /// Checks that no process has a database open that an access is about, and that none was left open by a process
+    /// that died: its last commits are in another file then. To be called once the access has its locks; from then on
+    /// no member opens the database. Errors: `conflict`
     func checkHasNoOpenDatabase(
         _ location: ItemLocation, isWhole: Bool, _ operation: String
     ) throws(CoordinationError) {
@@ -103,8 +104,8 @@ extension OpenContainer {
         }
     }
 
-    /// Returns a process that has the database open, or that writes at present, by SQLite's locks; nil if it is not known.
-    /// System calls, on a thread with other descriptors: openat2, fcntl(F_OFD_GETLK)
+    /// Returns a process that has the database open, or that writes at present, by SQLite's locks; nil if it is not
+    /// known. System calls, on a thread with other descriptors: openat2, fcntl(F_OFD_GETLK)
     func userOfDatabase(_ location: ItemLocation, writing: Bool) -> CoordinationError.Holder? {
         let byte = writing ? DatabaseCommit.writeLock : DatabaseCommit.openLock
         let owner = try? SeparateTable.within(directory.root) { root throws(Errno) in
@@ -120,8 +121,9 @@ extension OpenContainer {
             purpose: "SQLite", sinceNanoseconds: wallNanoseconds(), item: printable(location.bytes), isWriting: writing)
     }
 
-    /// Returns the state of a database with its last commit, and whether a transaction is being written; nil for both where
-    /// there is no registered database. System calls, on a thread with other descriptors: openat2, fcntl(F_OFD_GETLK), pread
+    /// Returns the state of a database with its last commit, and whether a transaction is being written; nil for both
+    /// where there is no registered database. System calls, on a thread with other descriptors: openat2,
+    /// fcntl(F_OFD_GETLK), pread
     func databaseState(
         _ file: ItemState, at location: ItemLocation, in directory: borrowing FileDescriptor
     ) throws(Errno) -> (state: ItemState, isBusy: Bool)? {

@@ -2,9 +2,9 @@ import FoundationEssentials
 
 /// Values as JSON and back: for `Codable` types, and for people.
 extension DefaultsValue {
-    /// The bytes of the value as JSON, as `JSONEncoder` writes it: data in base 64, a date as its number of seconds, a URL as a
-    /// text; on one line, with sorted names. Nil for a value without JSON: a number that is not finite, or a kind that
-    /// a newer version wrote. Linear.
+    /// The bytes of the value as JSON, as `JSONEncoder` writes it: data in base 64, a date as its number of seconds, a
+    /// URL as a text; on one line, with sorted names. Nil for a value without JSON: a number that is not finite, or a
+    /// kind that a newer version wrote. Linear.
     public var jsonBytes: [UInt8]? {
         if case .json(let bytes) = self { return bytes }
         let encoder = JSONEncoder()

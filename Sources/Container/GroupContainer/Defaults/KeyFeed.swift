@@ -70,9 +70,9 @@ public struct DefaultsChange: Hashable, Sendable {
     }
 }
 
-/// The feed of a suite's changes. Each follower reads the suite's log by itself, so a slow follower costs no
-/// memory but the values that it compares with. A follower loses nothing as long as the log keeps its position (at least
-/// two segments); after that it gets one `rescan` and the differences. For use by one thread.
+/// The feed of a suite's changes. Each follower reads the suite's log by itself, so a slow follower costs no memory but
+/// the values that it compares with. A follower loses nothing as long as the log keeps its position (at least two
+/// segments); after that it gets one `rescan` and the differences. For use by one thread.
 struct KeyFeed: Feed {
     let store: SuiteStore
     /// The keys that are followed; nil for all keys.
@@ -80,8 +80,8 @@ struct KeyFeed: Feed {
     private var state = SuiteState()
     private var position: LogPosition
     private var waiting: ArraySlice<DefaultsChange> = []
-    /// The position before the changes in `waiting`: a consumer that stops in the middle of them gets all of them again.
-    /// For a snapshot it is no position in the log.
+    /// The position before the changes in `waiting`: a consumer that stops in the middle of them gets all of them
+    /// again. For a snapshot it is no position in the log.
     private var front: LogPosition
     /// Held so that the process stays a member as long as the suite is followed.
     let container: Container
@@ -174,8 +174,8 @@ struct KeyFeed: Feed {
         return record.steps.filter { $0.key.map(keys.contains) ?? true }
     }
 
-    /// The position after the last change that was returned, or before it where more of its transaction or snapshot is to
-    /// be returned.
+    /// The position after the last change that was returned, or before it where more of its transaction or snapshot is
+    /// to be returned.
     var cursor: Cursor { Cursor(waiting.isEmpty ? position : front, in: identity) }
 
     var readPosition: Cursor { Cursor(position, in: identity) }
@@ -193,7 +193,8 @@ struct KeyFeed: Feed {
     /// Whether there may be more changes.
     var hasMore: Bool { !waiting.isEmpty || store.log.hasMore(behind: position) }
 
-    /// Returns the next change, or nil at the end. Error: `damaged` where the position after the damage cannot be found.
+    /// Returns the next change, or nil at the end. Error: `damaged` where the position after the damage cannot be
+    /// found.
     mutating func next() throws(CoordinationError) -> DefaultsChange? {
         try container.opened.locating { () throws(CoordinationError) in try advance() }
     }
@@ -201,7 +202,8 @@ struct KeyFeed: Feed {
     private mutating func advance() throws(CoordinationError) -> DefaultsChange? {
         while true {
             if var change = waiting.popFirst() {
-                // The changes of a transaction share the position after the transaction, and each has the number of all.
+                // The changes of a transaction share the position after the transaction, and each has the number of
+                // all.
                 if change.parts == 1 { change.cursor = cursor }
                 return change
             }
@@ -385,8 +387,8 @@ extension GroupDefaults {
         case latest
     }
 
-    /// Returns the changes of some keys, or of the whole suite (nil), since a position: `.now` (this call), `.start` (the
-    /// oldest change that is kept), after a `Cursor`, or `.snapshot`, which delivers the present values first. A
+    /// Returns the changes of some keys, or of the whole suite (nil), since a position: `.now` (this call), `.start`
+    /// (the oldest change that is kept), after a `Cursor`, or `.snapshot`, which delivers the present values first. A
     /// damaged record gives a `degraded` change, and the changes after it follow; the iteration fails with `damaged`
     /// where the log cannot be read on, for as long as that is so.
     public func changes(

@@ -51,8 +51,8 @@ extension GroupDefaults {
         }
     }
 
-    /// Returns whether the suite's log has dropped a position because so much was set since. All that was set since is among the values
-    /// that are set now. False where the log ends before that position, as after a power cut.
+    /// Returns whether the suite's log has dropped a position because so much was set since. All that was set since is
+    /// among the values that are set now. False where the log ends before that position, as after a power cut.
     package func hasDropped(_ cursor: Cursor) throws(CoordinationError) -> Bool {
         try container.opened.locating { () throws(CoordinationError) -> Bool in
             guard let store = try store(creating: false),

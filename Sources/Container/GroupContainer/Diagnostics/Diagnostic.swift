@@ -47,10 +47,11 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         /// A number (`count`) of a channel's records are not what was written, and were passed over; a listener that
         /// misses one of its messages gets the error `damaged`, too.
         public static let channelDamaged = Code(rawValue: "channelDamaged")
-        /// A database was opened by a version of SQLite that may lose a commit where another program than a member resets
-        /// SQLite's log. Members are not affected among themselves.
+        /// A database was opened by a version of SQLite that may lose a commit where another program than a member
+        /// resets SQLite's log. Members are not affected among themselves.
         public static let databaseAtRisk = Code(rawValue: "databaseAtRisk")
-        /// A directory of another user stays in `.group/staging`, where it takes room, since this user may not empty it.
+        /// A directory of another user stays in `.group/staging`, where it takes room, since this user may not empty
+        /// it.
         public static let leftInStaging = Code(rawValue: "leftInStaging")
         /// A presenter did not answer within the grace, and a request went on without it.
         public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")

@@ -63,8 +63,8 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")
         /// A program that was to decide about a change, or to take it, was not reached; nothing was changed.
         public static let unavailable = Code(rawValue: "unavailable")
-        /// The answer of the program that decides about a change was lost: it may be made or not. `pendingOperation` is its
-        /// name, by which can be asked later what became of it.
+        /// The answer of the program that decides about a change was lost: it may be made or not. `pendingOperation` is
+        /// its name, by which can be asked later what became of it.
         public static let unknown = Code(rawValue: "unknown")
         /// The content does not decode, or does not encode.
         public static let invalidContent = Code(rawValue: "invalidContent")

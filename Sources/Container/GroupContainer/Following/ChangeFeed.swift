@@ -9,8 +9,8 @@ struct ChangeFeed: Feed {
     let container: OpenContainer
     private let filter: ChangeFilter
     private let policy: RescanPolicy
-    /// The position up to which the journal was read. In the middle of a transaction, the position before it: a reader that
-    /// stops there gets it again, rather than half of it.
+    /// The position up to which the journal was read. In the middle of a transaction, the position before it: a reader
+    /// that stops there gets it again, rather than half of it.
     private(set) var position: LogPosition
     /// A transaction, how many of its changes were returned, and the position behind it. The changes are counted rather
     /// than removed, as copies of the reader share them.
@@ -302,8 +302,8 @@ extension Container {
     /// `**` across directories), kinds, not one's own. In a read-only container no process wakes the iterator: it reads
     /// every 100 ms.
     ///
-    /// If a cursor's position was lost, one `rescan` comes first, and then further changes. With `afterRescan: .snapshot`,
-    /// the items that are there come in between, as `present`, with a `bookmark` behind them.
+    /// If a cursor's position was lost, one `rescan` comes first, and then further changes. With `afterRescan:
+    /// .snapshot`, the items that are there come in between, as `present`, with a `bookmark` behind them.
     public func changes(
         since origin: ChangeOrigin = .now, matching filter: ChangeFilter = .everything,
         afterRescan policy: RescanPolicy = .marker

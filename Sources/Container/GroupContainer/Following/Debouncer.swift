@@ -52,9 +52,9 @@ struct Debouncer: Sendable {
         overdue = min(overdue ?? .max, Self.sum(now, atMost))
     }
 
-    /// Returns the changes that are due by now or, with `all`, all of them. The cursor of each is the position from which
-    /// a reader that comes back gets all changes again that are released after it or are still held back. `end` is the
-    /// position behind all noted changes.
+    /// Returns the changes that are due by now or, with `all`, all of them. The cursor of each is the position from
+    /// which a reader that comes back gets all changes again that are released after it or are still held back. `end`
+    /// is the position behind all noted changes.
     mutating func release(at now: Int64, end: Cursor, all: Bool = false) -> [Change] {
         if !all, let due, due > now { return [] }
         let leaves = all ? entries.map { $0 != nil } : dueEntries(at: now)
@@ -77,7 +77,8 @@ struct Debouncer: Sendable {
         return released.map(\.change)
     }
 
-    /// Returns the position from which a reader that comes back gets all held-back changes again; `end` if there are none.
+    /// Returns the position from which a reader that comes back gets all held-back changes again; `end` if there are
+    /// none.
     func resumeCursor(end: Cursor) -> Cursor { entries.compactMap { $0?.begin }.reduce(end, Self.earlier) }
 
     private static func earlier(_ one: Cursor, _ other: Cursor) -> Cursor {

@@ -1,8 +1,8 @@
 import GroupLocking
 package import GroupSystemCalls
 
-/// A reader of changes that may be used by the leader's thread while the reader's own thread sleeps: where the leader is in
-/// the same process, its thread delivers a change directly, and no other thread has to be woken for it.
+/// A reader of changes that may be used by the leader's thread while the reader's own thread sleeps: where the leader
+/// is in the same process, its thread delivers a change directly, and no other thread has to be woken for it.
 package protocol DirectReader: Sendable {
     /// Delivers the elements that are ready to the reader's own output. Called on the leader's thread: an
     /// implementation does not wait, does not end the stream, and calls no user's code. Returns false if the reader's
@@ -49,9 +49,9 @@ final class DirectDelivery: Sendable {
 }
 
 extension Container {
-    /// Sleeps until there may be more changes than a follower has read, at most `timeout` (nil: no limit). Meanwhile the
-    /// leader's thread may use `reader`, which reads on from there. May return early, and returns after an interruption
-    /// since `seen`. Errors: those of `Follower.next(timeout:)`. System calls: futex_waitv(2)
+    /// Sleeps until there may be more changes than a follower has read, at most `timeout` (nil: no limit). Meanwhile
+    /// the leader's thread may use `reader`, which reads on from there. May return early, and returns after an
+    /// interruption since `seen`. Errors: those of `Follower.next(timeout:)`. System calls: futex_waitv(2)
     package func awaitMore<Reader: DirectReader>(
         behind follower: Follower<Change>, timeout: Duration?, since seen: Interruption, offering reader: inout Reader
     ) throws(CoordinationError) {

@@ -10,8 +10,8 @@ public protocol StreamElement: Sendable {
 }
 
 /// A follower of a stream on the calling thread: returns the stream's elements in order, each once. A follower of
-/// changes or keys keeps only its position in their log, so a slow one costs no memory and loses nothing, and a copy reads
-/// on by itself, from the same position. (Diagnostics are in no log: see `Diagnostics`.)
+/// changes or keys keeps only its position in their log, so a slow one costs no memory and loses nothing, and a copy
+/// reads on by itself, from the same position. (Diagnostics are in no log: see `Diagnostics`.)
 public struct Follower<Element: StreamElement>: Sendable {
     private(set) var feed: any Feed<Element>
 
@@ -63,8 +63,8 @@ extension Follower where Element.Position == Cursor {
     ///
     /// As long as elements of a transaction are still to come, this is the position before that transaction: a follower
     /// that stops there and comes back gets all of it again, rather than half of it. (An element's own cursor is behind
-    /// the transaction in each of them.) In the middle of a snapshot, this is a position that no log has: a follower that
-    /// comes back with it gets a `rescan`.
+    /// the transaction in each of them.) In the middle of a snapshot, this is a position that no log has: a follower
+    /// that comes back with it gets a `rescan`.
     public var cursor: Cursor { feed.cursor }
 
     /// The position from which the follower reads on, whatever was read and is still to be returned.

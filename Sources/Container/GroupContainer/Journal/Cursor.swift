@@ -3,10 +3,10 @@
 import GroupBytes
 import struct GroupLog.LogPosition
 
-/// A position in a container's journal, between two changes. A cursor can be stored as text (`description`, `init(_:)`): a
-/// process that begins at it gets exactly the changes after it. The cursor has the checksum of the record before it. So
-/// a cursor of another container, or of one that was restored from a backup, is recognized as invalid, and the process
-/// gets one `rescan`.
+/// A position in a container's journal, between two changes. A cursor can be stored as text (`description`,
+/// `init(_:)`): a process that begins at it gets exactly the changes after it. The cursor has the checksum of the
+/// record before it. So a cursor of another container, or of one that was restored from a backup, is recognized as
+/// invalid, and the process gets one `rescan`.
 public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// The first eight bytes of the container's identifier.
     let container: UInt64

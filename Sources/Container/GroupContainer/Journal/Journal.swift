@@ -82,8 +82,8 @@ package final class Journal: Sendable {
         }
     }
 
-    /// How often a reader has lost its position. Each time it begins anew, which ends unless segments are dropped faster
-    /// than they are read, or are damaged.
+    /// How often a reader has lost its position. Each time it begins anew, which ends unless segments are dropped
+    /// faster than they are read, or are damaged.
     struct Losses {
         private static let limit = 8
         private var count = 0

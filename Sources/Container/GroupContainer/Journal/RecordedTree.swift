@@ -10,9 +10,9 @@ protocol RecordedTree: Sendable {
     mutating func remove(_ location: ItemLocation)
     /// Removes an item and everything below it.
     mutating func removeTree(at location: ItemLocation)
-    /// Moves items with everything below them, with their generations. Each leaves its location before the first arrives.
-    /// What stands at a goal stays, where the tree that arrives has no item at the same location. Returns the items that
-    /// were at the locations that were left.
+    /// Moves items with everything below them, with their generations. Each leaves its location before the first
+    /// arrives. What stands at a goal stays, where the tree that arrives has no item at the same location. Returns the
+    /// items that were at the locations that were left.
     mutating func moveTrees(_ moves: [(from: ItemLocation, to: ItemLocation)]) -> [TreeIndex.Item?]
 }
 

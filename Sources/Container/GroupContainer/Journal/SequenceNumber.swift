@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
-/// The position of a change in the order of a container's journal: 1 for the container's first change, without gaps. The
-/// changes of a transaction share one.
+/// The position of a change in the order of a container's journal: 1 for the container's first change, without gaps.
+/// The changes of a transaction share one.
 public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     /// The number, as it stands in the journal.
     public let rawValue: UInt64

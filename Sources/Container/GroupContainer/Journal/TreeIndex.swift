@@ -63,8 +63,8 @@ struct TreeIndex: RecordedTree {
         return nodes[node].item?.state
     }
 
-    /// Returns the first location above an item, from the top, where readers of the changes have no directory; nil if they
-    /// have all of them. Linear in the depth.
+    /// Returns the first location above an item, from the top, where readers of the changes have no directory; nil if
+    /// they have all of them. Linear in the depth.
     func firstUnreportedDirectory(above location: ItemLocation) -> ItemLocation? {
         guard let parent = location.parent else { return nil }
         var node: NodeNumber = 0

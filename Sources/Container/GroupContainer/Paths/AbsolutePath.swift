@@ -2,8 +2,8 @@
 
 import GroupBytes
 
-/// The path of a directory or file of the machine, from the root directory. (The path of an item is an `ItemPath`, which
-/// is relative to its container.) Paths are bytes, as in the kernel, without Unicode folding.
+/// The path of a directory or file of the machine, from the root directory. (The path of an item is an `ItemPath`,
+/// which is relative to its container.) Paths are bytes, as in the kernel, without Unicode folding.
 public struct AbsolutePath: Hashable, Sendable, CustomStringConvertible {
     /// The bytes of the path, as the kernel has them.
     public let bytes: [UInt8]

@@ -99,7 +99,8 @@ struct ItemLocation: Hashable, Sendable {
 
     var components: [ArraySlice<UInt8>] { bytes.split(separator: Self.slash) }
 
-    /// Calls `body` with each name on the path, from the top, as long as it returns true. Returns whether it always did.
+    /// Calls `body` with each name on the path, from the top, as long as it returns true. Returns whether it always
+    /// did.
     func withNames(_ body: (Span<UInt8>) -> Bool) -> Bool {
         let bytes = bytes.span
         var start = 0

@@ -64,8 +64,8 @@ public struct PresenterAccessor: Hashable, Sendable {
     public var processIdentifier: Int32
     /// The purpose of the coordinator that asks.
     public var purpose: String
-    /// The item that is requested: the presented one, or one above or below it. Of a path that is longer than 199 bytes, a
-    /// directory above it.
+    /// The item that is requested: the presented one, or one above or below it. Of a path that is longer than 199
+    /// bytes, a directory above it.
     public var item: ItemPath
 }
 

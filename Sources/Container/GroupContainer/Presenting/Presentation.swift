@@ -25,8 +25,8 @@ public final class Presentation: Sendable {
     }
 
     /// Ends the presentation: requests do not ask the presenter any more, and no further call is made. A call that is
-    /// being made may still run when this returns. A second call does nothing. Does not wait for other processes. System
-    /// calls: fcntl(F_OFD_SETLK)
+    /// being made may still run when this returns. A second call does nothing. Does not wait for other processes.
+    /// System calls: fcntl(F_OFD_SETLK)
     public func end() {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }

@@ -187,9 +187,9 @@ final class PresentedItem: Sendable {
         }
     }
 
-    /// Writes the item's location into the table where it is another one: the item was moved by a program that did not do
-    /// that, or the entry by a member that moved something else which was at this location before. Does nothing if there
-    /// is more to be read, as the entry may be ahead.
+    /// Writes the item's location into the table where it is another one: the item was moved by a program that did not
+    /// do that, or the entry by a member that moved something else which was at this location before. Does nothing if
+    /// there is more to be read, as the entry may be ahead.
     func updateEntry(unless hasMore: () -> Bool) {
         let item = self.item
         guard let entry = table.entry(entry), entry.number == number, entry.item != item else { return }

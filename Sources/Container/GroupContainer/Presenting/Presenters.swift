@@ -105,8 +105,8 @@ extension OpenContainer {
     }
 
     /// Gives presenters of items that were moved, and of items in them, their new locations. To be called before other
-    /// requests are granted there, so that none misses them. Where the table is not to be had, the presenters' processes
-    /// do it when they read the record.
+    /// requests are granted there, so that none misses them. Where the table is not to be had, the presenters'
+    /// processes do it when they read the record.
     func movePresenters(by record: ChangeRecord) {
         guard memberTable.hasPresenters else { return }
         let moves = record.changes.compactMap { change -> (origin: ItemLocation, location: ItemLocation)? in

@@ -11,9 +11,9 @@ import GroupSystemCalls
 ///     every state ─▶ over: the request has ended, or its process is dead
 ///     asked ─▶ free: the request has ended, and the presenter has not begun to answer
 ///
-/// The request makes the steps to claimed, asked, granted, passedOver and over. The process of the presenter makes those
-/// to answering, answered, failed and free, and to over where it withdraws or the process that asks is dead. A presenter
-/// reacquires when each of its questions is over.
+/// The request makes the steps to claimed, asked, granted, passedOver and over. The process of the presenter makes
+/// those to answering, answered, failed and free, and to over where it withdraws or the process that asks is dead. A
+/// presenter reacquires when each of its questions is over.
 struct Question: Sendable {
     enum State: UInt8, Sendable {
         case free = 0
@@ -25,8 +25,8 @@ struct Question: Sendable {
         var state: State
         /// The slot of the process that asks.
         var asker: Int
-        /// Which question it is, and which member has the slot: 24 bits of a number that is drawn for each question, and
-        /// 16 bits of the member's nonce.
+        /// Which question it is, and which member has the slot: 24 bits of a number that is drawn for each question,
+        /// and 16 bits of the member's nonce.
         var mark: UInt64
 
         var bits: UInt64 { mark << 24 | UInt64(asker) << 8 | UInt64(state.rawValue) }

@@ -2,8 +2,8 @@ import GroupSystemCalls
 
 /// The contents of a proposal, in the terms' directory, which the decider reads.
 ///
-/// The names are `OPERATION.NUMBER`. The caller removes the files when it is decided, or was not asked for after all. What
-/// a killed caller leaves is the decider's to remove: the files of an operation that it was not asked about, and
+/// The names are `OPERATION.NUMBER`. The caller removes the files when it is decided, or was not asked for after all.
+/// What a killed caller leaves is the decider's to remove: the files of an operation that it was not asked about, and
 /// whose caller is not present. The caller is present from before the first file until its wait has ended.
 final class ProposalFiles: Sendable {
     let directory: FileDescriptor

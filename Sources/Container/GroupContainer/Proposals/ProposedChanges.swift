@@ -38,8 +38,8 @@ final class ProposedChanges: StagedItems {
 
     var contentLimit: ContentLimit? { terms.contentLimit }
 
-    /// Notes the generation of an item before it is read, so that a change after that is found. What the call has changed
-    /// itself needs no note.
+    /// Notes the generation of an item before it is read, so that a change after that is found. What the call has
+    /// changed itself needs no note.
     func noteRead(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if steps.view(location) != .untouched || generations[location] != nil { return }
         guard String(validating: location.bytes, as: UTF8.self) != nil else { return }
@@ -275,8 +275,8 @@ final class ProposedChanges: StagedItems {
 
     // MARK: The proposal
 
-    /// Returns the proposal of all changes, whose files are the caller's from then on; nil where there is none. What was
-    /// only read is a condition of a proposal whose changes are conditional.
+    /// Returns the proposal of all changes, whose files are the caller's from then on; nil where there is none. What
+    /// was only read is a condition of a proposal whose changes are conditional.
     func take() throws(CoordinationError) -> Proposal? {
         var proposal = Proposal(operation: operation, files: files)
         for directory in standingDirectories { proposal.add(try part(.createDirectory, directory)) }

@@ -13,8 +13,8 @@ extension Access {
 }
 
 extension Coordinator {
-    /// Runs `body` under the locks of a call, and returns the proposal of what it changes, which sees these changes; nil
-    /// where it changes nothing. Errors: those of `coordinate` and of `body`; `limitReached` by the terms
+    /// Runs `body` under the locks of a call, and returns the proposal of what it changes, which sees these changes;
+    /// nil where it changes nothing. Errors: those of `coordinate` and of `body`; `limitReached` by the terms
     package func propose<Answer: Sendable>(
         _ call: ItemCall, _ terms: Proposal.Terms, timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer

@@ -60,8 +60,8 @@ enum ExternalChange: Equatable, Sendable {
         return known.looksLike(found) ? .nothing : .touched
     }
 
-    /// Returns whether an item that is gone from one location is the one that is new at another. The dates count because
-    /// file systems reuse inode numbers at once.
+    /// Returns whether an item that is gone from one location is the one that is new at another. The dates count
+    /// because file systems reuse inode numbers at once.
     static func isMove(of old: ItemState, to new: ItemState) -> Bool {
         (old.type, old.inode, old.size, old.modified) == (new.type, new.inode, new.size, new.modified)
     }

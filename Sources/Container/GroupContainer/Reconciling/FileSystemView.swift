@@ -27,13 +27,13 @@ protocol FileSystemView {
     /// transaction, or one that was recorded a moment ago. Of the locations that the caller's own lock covers, only the
     /// databases are checked. To be called after `state(at:)`.
     mutating func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool
-    /// Appends a record exactly at the position up to which the journal was read. Returns false if another record stands
-    /// there already.
+    /// Appends a record exactly at the position up to which the journal was read. Returns false if another record
+    /// stands there already.
     mutating func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool
     /// Returns whether an item that is new elsewhere may be recorded as moved from a location.
     func mayComeFrom(_ origin: ItemLocation) -> Bool
-    /// Returns whether the item is a database in which a transaction was being written when its state was read. The end of
-    /// the transaction changes the state, and causes no event.
+    /// Returns whether the item is a database in which a transaction was being written when its state was read. The end
+    /// of the transaction changes the state, and causes no event.
     func isBeingWritten(_ location: ItemLocation) -> Bool
     /// Returns a record of an external change.
     func record(

@@ -5,17 +5,17 @@
 ///
 /// The reconciler takes no lock; only its view takes those of items for a moment, to finish what a dead member left. A
 /// record is right if nothing happened between reading the journal, reading the disk and appending the record: a record
-/// is appended only directly behind what was read, and only if no coordinated change of the item is in flight *after* the
-/// disk was read. (A coordinated change is announced before its rename and until its record is appended. A change whose
-/// rename was seen is therefore either still announced, or has its record behind what was read.) This is optimistic
-/// concurrency control (Kung and Robinson, 1981) with the end of the journal as the version.
+/// is appended only directly behind what was read, and only if no coordinated change of the item is in flight *after*
+/// the disk was read. (A coordinated change is announced before its rename and until its record is appended. A change
+/// whose rename was seen is therefore either still announced, or has its record behind what was read.) This is
+/// optimistic concurrency control (Kung and Robinson, 1981) with the end of the journal as the version.
 struct Reconciler<View: FileSystemView> {
     var view: View
     var worklist = Worklist()
     /// Locations that another process was busy with, to be compared again later.
     private(set) var postponed: [ItemLocation: Hint] = [:]
-    /// Locations to which an item was reported as renamed, and where none was found: it was renamed again. Each with the
-    /// item's location in the journal. A later event reports the item's new location.
+    /// Locations to which an item was reported as renamed, and where none was found: it was renamed again. Each with
+    /// the item's location in the journal. A later event reports the item's new location.
     var pendingRenames: [ItemLocation: Source] = [:]
     /// Files that were recorded without a hash of their content.
     private(set) var unhashed: [ItemLocation] = []
@@ -294,9 +294,9 @@ struct Reconciler<View: FileSystemView> {
         try removeAll({ $0.treeIndex.below(directory).reversed() }) { _, _ in true }
     }
 
-    /// Adds `locations` to `vanished` if the directory on the disk has another inode than the journal's directory at this
-    /// path. An event that is still to be read reports where the journal's directory went, and with it the items that
-    /// were just recorded.
+    /// Adds `locations` to `vanished` if the directory on the disk has another inode than the journal's directory at
+    /// this path. An event that is still to be read reports where the journal's directory went, and with it the items
+    /// that were just recorded.
     mutating func noteOtherDirectory(
         around locations: [ItemLocation], _ directory: ItemLocation?
     ) throws(CoordinationError) {

@@ -3,8 +3,8 @@
 /// The recording of renames. For a rename that the kernel reported as a pair, the inode number decides what came from
 /// where, whatever the dates are.
 extension Reconciler {
-    /// The location and inode number of an item in the journal. Records about directories around the item may have moved
-    /// it since.
+    /// The location and inode number of an item in the journal. Records about directories around the item may have
+    /// moved it since.
     struct Source: Equatable, Sendable {
         var location: ItemLocation
         var inode: UInt64
@@ -19,8 +19,8 @@ extension Reconciler {
         pendingRenames.isEmpty ? nil : pendingRenames.removeValue(forKey: location)
     }
 
-    /// Notes that the kernel reported an item as removed, or as moved out of the container. An item that a rename was to
-    /// have put there is compared as removed, too, at its location in the journal.
+    /// Notes that the kernel reported an item as removed, or as moved out of the container. An item that a rename was
+    /// to have put there is compared as removed, too, at its location in the journal.
     mutating func noteRemoval(_ location: ItemLocation) {
         worklist.add(location, .removal)
         for (goal, source) in pendingRenames where goal == location || goal.isBelow(location) {
@@ -49,8 +49,8 @@ extension Reconciler {
         }
     }
 
-    /// Puts the items of `pendingRenames` on the worklist as arrivals, after every event was read that could report a further
-    /// rename. Such an item is now there because a directory around it was moved, or it was removed.
+    /// Puts the items of `pendingRenames` on the worklist as arrivals, after every event was read that could report a
+    /// further rename. Such an item is now there because a directory around it was moved, or it was removed.
     mutating func resolvePendingRenames() {
         for (goal, source) in pendingRenames { worklist.addArrival(at: goal, from: source.location, inode: source.inode) }
         pendingRenames = [:]
@@ -215,8 +215,8 @@ extension Reconciler {
         }
     }
 
-    /// Returns the location that the journal has for the item at a goal; for a file with several names, the one that the
-    /// kernel reported. Returns nil if the journal has the item at the goal, or if the journal has the inode number
+    /// Returns the location that the journal has for the item at a goal; for a file with several names, the one that
+    /// the kernel reported. Returns nil if the journal has the item at the goal, or if the journal has the inode number
     /// only for an item that is gone.
     private func origin(of goal: Goal, _ state: ItemState, _ batch: Worklist) -> ItemLocation? {
         // The journal has the item at the goal.
@@ -253,8 +253,8 @@ extension Reconciler {
         return try hasBrought(from: origin, to: location) ? origin : nil
     }
 
-    /// Returns whether an item of a directory is in another one, under its name, as it was. A new directory that got the
-    /// inode number of the old one has none.
+    /// Returns whether an item of a directory is in another one, under its name, as it was. A new directory that got
+    /// the inode number of the old one has none.
     private mutating func hasBrought(
         from origin: ItemLocation, to directory: ItemLocation
     ) throws(CoordinationError) -> Bool {

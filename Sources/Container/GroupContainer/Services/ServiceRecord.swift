@@ -1,9 +1,9 @@
 import FoundationEssentials
 import GroupSystemCalls
 
-/// What a program that works for the whole container has recorded about itself: for `groupctl doctor`, whether it runs or
-/// not, and for members that leave something to it. Other members can write the record: each field is checked where it
-/// is used.
+/// What a program that works for the whole container has recorded about itself: for `groupctl doctor`, whether it runs
+/// or not, and for members that leave something to it. Other members can write the record: each field is checked where
+/// it is used.
 package struct ServiceRecord: Codable, Equatable, Sendable {
     /// A finding of the service, in the words that the doctor prints.
     package struct Finding: Codable, Equatable, Sendable {

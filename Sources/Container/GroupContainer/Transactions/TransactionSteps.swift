@@ -81,8 +81,8 @@ struct TransactionSteps: Equatable, Sendable {
             && !departed.contains { $0.isBelow(location) }
     }
 
-    /// Adds a step that puts a new item at its path. Returns its number in staging; an item that was changed before keeps its
-    /// number.
+    /// Adds a step that puts a new item at its path. Returns its number in staging; an item that was changed before
+    /// keeps its number.
     mutating func put(
         at location: ItemLocation, _ kind: ChangeRecord.Kind, isDirectory: Bool, replacing before: Replaced?,
         contentHash: UInt64?

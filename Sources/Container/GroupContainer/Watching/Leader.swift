@@ -171,8 +171,8 @@ final class Leader {
             && (treeWatcher.watches.location(of: event.watch) == .some(nil) || ancestors.contains(event.watch))
     }
 
-    /// Returns whether the permissions of the container's own directory may have changed, by which everything in it may be
-    /// looked at now.
+    /// Returns whether the permissions of the container's own directory may have changed, by which everything in it may
+    /// be looked at now.
     private func isRootChanged(_ event: InotifyEvent) -> Bool {
         event.kinds.contains(.attributesChanged) && event.name.isEmpty
             && treeWatcher.watches.location(of: event.watch) == .some(nil)
@@ -303,8 +303,8 @@ final class Leader {
             let (segment, offset) = container.journal.log.tail()
             let position = UInt64(UInt32(truncatingIfNeeded: segment)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
             let before = container.memberTable.map.load64(MemberTableLayout.degraded)
-            // Before the record: a follower that begins behind the record finds the position, and one that begins before
-            // it reads it.
+            // Before the record: a follower that begins behind the record finds the position, and one that begins
+            // before it reads it.
             container.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : position, of: term)
             guard (try? container.journal.append(record)) != nil else {
                 container.memberTable.set(MemberTableLayout.degraded, to: before, of: term)

@@ -43,8 +43,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
 
     init(_ view: View) { reconciler = Reconciler(view) }
 
-    /// Whether half of a rename is still missing, or the location where an item moved on to: `take` is then to be called
-    /// again within milliseconds, with the events there are.
+    /// Whether half of a rename is still missing, or the location where an item moved on to: `take` is then to be
+    /// called again within milliseconds, with the events there are.
     var awaitsMore: Bool { pairs.isWaiting || !reconciler.pendingRenames.isEmpty }
     /// Whether everything that was reported has been compared.
     var isCaughtUp: Bool { comparison.isOver && !awaitsMore && reconciler.worklist.isEmpty }
@@ -153,8 +153,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
         let origin = half.origin
         if let why = vanished[origin], why >= .content { reconciler.worklist.add(goal, why) }
         if isDirectory {
-            // Items in the directory were looked for in vain at its old location or at its location in the journal, or were
-            // found at its new location.
+            // Items in the directory were looked for in vain at its old location or at its location in the journal, or
+            // were found at its new location.
             let locations = [origin, goal] + (reconciler.pendingRenames[origin].map { [$0.location] } ?? [])
             if try !follow(half, to: goal) {
                 comparison.add(goal)
@@ -251,7 +251,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
         for directory in reconciler.takeCreatedDirectories() { comparison.addCreated(directory) }
     }
 
-    /// Returns the other location at which a listed directory is watched, if it stands there, too: a mount shows it twice.
+    /// Returns the other location at which a listed directory is watched, if it stands there, too: a mount shows it
+    /// twice.
     private mutating func otherLocation(
         of listing: DirectoryListing, _ directory: ItemLocation?
     ) throws(CoordinationError) -> ShownLocation? {

@@ -57,8 +57,8 @@ struct FileAttributes {
 
     /// Collects the attributes of the file to be replaced; nil where there is no file any more because of an external
     /// change. The file need not be readable: attributes that only its readers may read (`user.*`) are left out then.
-    /// System calls: llistxattr; with extended attributes, and for an item in another directory: openat2(O_PATH), statx,
-    /// listxattr, getxattr
+    /// System calls: llistxattr; with extended attributes, and for an item in another directory: openat2(O_PATH),
+    /// statx, listxattr, getxattr
     private init?(
         keptAt location: ItemLocation, _ old: FileStatus, in container: OpenContainer, mode: UInt32?
     ) throws(Errno) {

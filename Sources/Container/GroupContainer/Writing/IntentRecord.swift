@@ -118,8 +118,8 @@ final class IntentFiles: Sendable {
     }
 
     /// Writes an intent record, before its entry is announced. The file need not be synchronized, because a repairer
-    /// reads it in the same boot only. System calls: pwrite(2); openat2(2), statx(2), fchmod(2) for the first record of an
-    /// entry
+    /// reads it in the same boot only. System calls: pwrite(2); openat2(2), statx(2), fchmod(2) for the first record of
+    /// an entry
     func write(
         _ record: IntentRecord, entry: Int, nonce: UInt64, in directory: ContainerDirectories
     ) throws(Errno) {

@@ -15,8 +15,8 @@ extension PrivateDirectory {
     /// `replacing`, a file or symbolic link at the path is exchanged for it; otherwise the path must be free. The new
     /// file keeps the attributes of the old one, except the mode. The directory around the item must be there.
     ///
-    /// Errors: `conflict` where the path is taken; `notFound` where the item is gone, or its directory; `wrongType`; those of
-    /// `BlockingCoordinator.coordinate`
+    /// Errors: `conflict` where the path is taken; `notFound` where the item is gone, or its directory; `wrongType`;
+    /// those of `BlockingCoordinator.coordinate`
     package func exchange(
         _ file: [UInt8], at path: ItemPath, replacing: Bool, mode: UInt32?, purpose: String, durability: Durability,
         timeout: Duration?
@@ -66,8 +66,8 @@ extension PrivateDirectory {
         }
     }
 
-    /// Removes the empty directory at a path. A file that has taken its place stays. Errors: `wrongType` where anything but a directory
-    /// is there; those of `BlockingAccess.remove`
+    /// Removes the empty directory at a path. A file that has taken its place stays. Errors: `wrongType` where anything
+    /// but a directory is there; those of `BlockingAccess.remove`
     package func removeDirectory(
         _ path: ItemPath, purpose: String, durability: Durability, timeout: Duration?
     ) throws {

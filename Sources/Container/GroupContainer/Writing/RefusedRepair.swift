@@ -63,8 +63,8 @@ extension OpenContainer {
         for name in names { try? directory.staging.rename(name, to: name, in: aside, replacing: true) }
     }
 
-    /// Appends the record of a dead member's change; nil if it is too large for any segment: no correct member announces such
-    /// a change.
+    /// Appends the record of a dead member's change; nil if it is too large for any segment: no correct member
+    /// announces such a change.
     func appendRepaired(_ record: ChangeRecord) throws(CoordinationError) -> LogPosition? {
         do {
             return try journal.append(record)

@@ -58,8 +58,8 @@ struct StagedChange {
         var contents: [ChangePart] = []
         /// Whether a directory may have contents.
         var recursively = true
-        /// A name in a private directory, which is used instead of one in staging: the new file comes from there, and an
-        /// old item moves there.
+        /// A name in a private directory, which is used instead of one in staging: the new file comes from there, and
+        /// an old item moves there.
         var elsewhere: Elsewhere?
         /// The requested operation, for errors.
         var operation: String
@@ -347,8 +347,8 @@ struct StepEnds {
         if Self.isClosed(status) { try? from.setMode(of: name, status.permissions) }
     }
 
-    /// Synchronizes the changed directories: first the one that the item moved to, then the one that it left. Staging is
-    /// not synchronized: what is in it after a power cut is deleted.
+    /// Synchronizes the changed directories: first the one that the item moved to, then the one that it left. Staging
+    /// is not synchronized: what is in it after a power cut is deleted.
     func synchronize(_ step: StagedChange.Step) throws(Errno) {
         switch step.way {
         case .intoPlace:

@@ -13,8 +13,8 @@ extension ExtensionManifest: InstalledManifest {
 
     private static let largestCount = 1_000_000
 
-    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins. An unknown field is an
-    /// error, also of a newer version: it may restrict what the extension takes.
+    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins. An unknown field is
+    /// an error, also of a newer version: it may restrict what the extension takes.
     package init(
         _ content: [UInt8], file: String, directory: String, _ findings: inout [ManifestError]
     ) throws(ManifestError) {

@@ -14,7 +14,8 @@ public final class ExtensionRequest: Sendable {
     private let state = Guarded(State())
     private let cancellation = Cancellation()
 
-    /// Starts the request, on a thread of its own: the kernel kills the process when the thread that has started it ends.
+    /// Starts the request, on a thread of its own: the kernel kills the process when the thread that has started it
+    /// ends.
     init(_ task: ExtensionTask) {
         do throws(Errno) {
             try WorkThread.start { self.finish(task.run(orUntil: self.cancellation)) }
@@ -27,8 +28,8 @@ public final class ExtensionRequest: Sendable {
     /// failure `cancelledByHost`, unless there is a result already. Does not wait. System calls: write(2)
     public func cancel() { cancellation.cancel() }
 
-    /// Waits for the result, when nothing of the extension's process group is left. The cancellation of the calling task
-    /// ends neither the wait nor the request.
+    /// Waits for the result, when nothing of the extension's process group is left. The cancellation of the calling
+    /// task ends neither the wait nor the request.
     public func result() async -> ExtensionResult {
         await withCheckedContinuation { continuation in whenFinished { continuation.resume(returning: $0) } }
     }

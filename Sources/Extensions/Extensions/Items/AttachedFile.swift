@@ -41,8 +41,8 @@ public final class AttachedFile: Sendable {
         try self.init(owning: file, label: label)
     }
 
-    /// Takes over a descriptor that this process has inherited. Errors: `file`; the descriptor is left as it is if it was
-    /// not inherited. System calls: fcntl(2), statx(2)
+    /// Takes over a descriptor that this process has inherited. Errors: `file`; the descriptor is left as it is if it
+    /// was not inherited. System calls: fcntl(2), statx(2)
     package convenience init(inherited number: Int32) throws(AttachmentError) {
         let label = "descriptor \(number)"
         let file: FileDescriptor
@@ -84,8 +84,8 @@ public final class AttachedFile: Sendable {
         try self.init(owning: file, label: label)
     }
 
-    /// Opens an item of a container that is not changed any more, without a lock and without following symbolic links; nil
-    /// where there is no item. Errors: `file`. System calls: openat2(2), statx(2)
+    /// Opens an item of a container that is not changed any more, without a lock and without following symbolic links;
+    /// nil where there is no item. Errors: `file`. System calls: openat2(2), statx(2)
     package static func unchanging(
         _ path: [UInt8], below root: [UInt8], label: String
     ) throws(AttachmentError) -> AttachedFile? {

@@ -37,8 +37,8 @@ extension Attachment {
         return text
     }
 
-    /// Loads a URL: of a URL, or of the text of an attachment of the type `url`. Errors: `otherContent`; `notURL`; those
-    /// of `loadBytes` for more than 64 KiB.
+    /// Loads a URL: of a URL, or of the text of an attachment of the type `url`. Errors: `otherContent`; `notURL`;
+    /// those of `loadBytes` for more than 64 KiB.
     public func loadURL() async throws(AttachmentError) -> URL {
         if case .url(let url) = content { return url }
         guard type == .url else { throw otherThan("a URL") }

@@ -60,8 +60,8 @@ public struct KeyboardInput: Hashable, Sendable {
             [ExtensionItem(values: ["deleted": .integer(deleted), "inserted": .string(inserted)])]
         }
 
-        /// Returns the text before the cursor after the change. Errors: `MalformedItem` if fewer characters are there than
-        /// are to be deleted.
+        /// Returns the text before the cursor after the change. Errors: `MalformedItem` if fewer characters are there
+        /// than are to be deleted.
         public func applied(to input: KeyboardInput) throws(MalformedItem) -> String {
             guard (0...input.before.count).contains(deleted) else {
                 throw MalformedItem(

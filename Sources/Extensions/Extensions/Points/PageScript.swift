@@ -3,9 +3,9 @@ public import GroupContainer
 
 /// The request of the point `page-script`: what the extension's script has found in a page.
 ///
-/// The script is a file beside the manifest, which names it in its `attributes`: `{"script": "words.js"}`. The host calls
-/// its function `run` with an object whose `completionFunction` takes the value; and its function `finalize`, if it has
-/// one, with the value that the extension returns.
+/// The script is a file beside the manifest, which names it in its `attributes`: `{"script": "words.js"}`. The host
+/// calls its function `run` with an object whose `completionFunction` takes the value; and its function `finalize`, if
+/// it has one, with the value that the extension returns.
 public struct PageScript: Equatable, Sendable {
     /// The attributes of a manifest.
     public struct Attributes: Codable, Hashable, Sendable {

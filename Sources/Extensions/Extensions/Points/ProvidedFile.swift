@@ -2,8 +2,8 @@ import GroupContainer
 
 /// A file that an extension of the point `provide-files` stores, as its requests and results have it.
 public struct ProvidedFile: Equatable, Sendable {
-    /// A request of the point `provide-files`. Each has files as its result: those in the directory, or the one that was
-    /// fetched, with its content, or stored; none for a removal.
+    /// A request of the point `provide-files`. Each has files as its result: those in the directory, or the one that
+    /// was fetched, with its content, or stored; none for a removal.
     public enum Request: Equatable, Sendable {
         /// Returns the files in a directory; nil is the topmost one.
         case list(directory: String?)

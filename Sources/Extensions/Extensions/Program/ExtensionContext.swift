@@ -71,12 +71,13 @@ public final class ExtensionContext: Sendable {
         try finish(.complete(lines))
     }
 
-    /// Sends the result that the request could not be completed, or was given up. See `ExtensionError.init(_:)` for what
-    /// the host gets of the error. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls: write(2)
+    /// Sends the result that the request could not be completed, or was given up. See `ExtensionError.init(_:)` for
+    /// what the host gets of the error. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls: write(2)
     public func cancel(_ error: any Error) throws(Fault) { try finish(.cancel(ExtensionError(error))) }
 
     /// Requests the host to open a URL: in the extension's own app, with the scheme that it has registered. There is no
-    /// answer, as the app may outlive the request. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls: write(2)
+    /// answer, as the app may outlive the request. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls:
+    /// write(2)
     public func openApp(_ url: URL) throws(Fault) { try send(.open(url: url.absoluteString)) }
 
     /// Writes a line to the host's log. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls: write(2)

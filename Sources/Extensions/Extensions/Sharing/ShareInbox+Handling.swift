@@ -1,11 +1,12 @@
 public import GroupContainer
 
-/// Handling. Each call takes the first item that waits. Of several processes that handle exactly once, one waits for the
-/// other; of those that handle at least once, each takes an item that no other one has.
+/// Handling. Each call takes the first item that waits. Of several processes that handle exactly once, one waits for
+/// the other; of those that handle at least once, each takes an item that no other one has.
 extension ShareInbox {
-    /// Handles the next item exactly once: by a durable transaction that includes the item's removal. Returns the result of
-    /// `body`; nil if no item waits. `body` has access to the item's files, and to what `intents` name; it may move the
-    /// files to other paths. If it throws, or the process is killed, nothing was changed, and the item waits.
+    /// Handles the next item exactly once: by a durable transaction that includes the item's removal. Returns the
+    /// result of `body`; nil if no item waits. `body` has access to the item's files, and to what `intents` name; it
+    /// may move the files to other paths. If it throws, or the process is killed, nothing was changed, and the item
+    /// waits.
     ///
     /// Errors: those of `body` and of `Coordinator.transaction`; `SharedItem.Damaged`
     public func handleNext<Answer: Sendable>(
@@ -33,8 +34,8 @@ extension ShareInbox {
     }
 
     /// Handles the next item at least once, for work that is no transaction of the container. Returns false if no item
-    /// waits. The item is removed when `body` has returned. If it throws, or the process is killed, the item waits, and its
-    /// next handler finds `again`. The item is locked meanwhile, so that no other process handles it.
+    /// waits. The item is removed when `body` has returned. If it throws, or the process is killed, the item waits, and
+    /// its next handler finds `again`. The item is locked meanwhile, so that no other process handles it.
     ///
     /// Errors: those of `body` and of `Coordinator.coordinate`; `lockTimedOut` where other processes have all items for
     /// longer than `timeout`; `SharedItem.Damaged`
@@ -71,8 +72,8 @@ extension ShareInbox {
         error.code == .lockTimedOut && error.operation == "coordinate" && error.item == "\(path(of: identifier))"
     }
 
-    /// Reads an item and marks it, so that the next handler knows of this one. Returns nil if another process has handled
-    /// it meanwhile.
+    /// Reads an item and marks it, so that the next handler knows of this one. Returns nil if another process has
+    /// handled it meanwhile.
     func begin(_ identifier: String, by access: Access) throws -> SharedItem? {
         let shared = try SharedItem(identifier, in: self, by: access)
         if let shared, !shared.again { try access.write(bytes: [], to: shared.path.appending(Self.mark)) }

@@ -14,9 +14,9 @@ import GroupProtocolLines
 ///         try access.write(json: bookmarks, to: "bookmarks.json")
 ///     }
 ///
-/// An item is a directory of the inbox with its files and an `item.json`. It comes by one durable transaction, so that it is
-/// there as a whole or not at all, also after a power cut. Its name is a number that grows from item to item, and is not used
-/// again; items that are added at the same time come in any order. `blocking` has the calls that block.
+/// An item is a directory of the inbox with its files and an `item.json`. It comes by one durable transaction, so that
+/// it is there as a whole or not at all, also after a power cut. Its name is a number that grows from item to item, and
+/// is not used again; items that are added at the same time come in any order. `blocking` has the calls that block.
 public struct ShareInbox: Sendable {
     /// The container.
     public let container: Container
@@ -41,12 +41,12 @@ public struct ShareInbox: Sendable {
 
     // MARK: Sharing
 
-    /// Adds an item, and returns its identifier once the item is on the disk. The files of its attachments are copied, on
-    /// file systems that can do so without copying their bytes; the user's own files stay. With `moving`, items of the
-    /// container are moved instead.
+    /// Adds an item, and returns its identifier once the item is on the disk. The files of its attachments are copied,
+    /// on file systems that can do so without copying their bytes; the user's own files stay. With `moving`, items of
+    /// the container are moved instead.
     ///
-    /// Errors: `AttachmentError` for a file that cannot be read; those of `Coordinator.transaction`, after which nothing
-    /// was added.
+    /// Errors: `AttachmentError` for a file that cannot be read; those of `Coordinator.transaction`, after which
+    /// nothing was added.
     @discardableResult
     public func add(_ item: ExtensionItem, moving: Bool = false) async throws -> String {
         while true {
@@ -83,7 +83,8 @@ public struct ShareInbox: Sendable {
 
     // MARK: Waiting items
 
-    /// Returns the identifiers of the items that wait, in their order. Takes no lock. Errors: those of `Container.items(in:)`
+    /// Returns the identifiers of the items that wait, in their order. Takes no lock. Errors: those of
+    /// `Container.items(in:)`
     public func identifiers() throws(CoordinationError) -> [String] {
         do throws(CoordinationError) {
             return try container.items(in: directory).filter { $0.type == .directory }

@@ -1,8 +1,8 @@
 #if SQLite
 /// The access to a database in the closure of a read or a write: one transaction. Outside of the closure it throws.
 ///
-/// The statements are SQLite's SQL, and `?`, `?1` or `:name` in them stand for values, which are passed beside the text and are
-/// never part of it.
+/// The statements are SQLite's SQL, and `?`, `?1` or `:name` in them stand for values, which are passed beside the text
+/// and are never part of it.
 public final class DatabaseAccess {
     private let connection: Connection
     /// Whether the closure has returned.
@@ -84,7 +84,8 @@ public final class DatabaseAccess {
         return value
     }
 
-    /// Calls a closure with each row of a query. Errors: as `execute(_:_:)`, and those of the closure, which end the query
+    /// Calls a closure with each row of a query. Errors: as `execute(_:_:)`, and those of the closure, which end the
+    /// query
     public func forEachRow(
         of query: String, values: [any DatabaseValueConvertible] = [], _ body: (DatabaseRow) throws -> Void
     ) throws {

@@ -1,6 +1,6 @@
 #if SQLite
-/// An error in a statement, or in the use of its result: what the caller has to correct. Errors of the container and of the
-/// files are `CoordinationError`s.
+/// An error in a statement, or in the use of its result: what the caller has to correct. Errors of the container and of
+/// the files are `CoordinationError`s.
 public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A code for `switch` statements; versions to come may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -9,8 +9,8 @@ public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible 
         /// Creates a code of another version from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The statement is not SQL that SQLite understands, names a table or a column that does not exist, or does not fit
-        /// its values.
+        /// The statement is not SQL that SQLite understands, names a table or a column that does not exist, or does not
+        /// fit its values.
         public static let statement = Code(rawValue: "statement")
         /// The statement would have violated a constraint, such as `UNIQUE` or `NOT NULL`.
         public static let constraint = Code(rawValue: "constraint")

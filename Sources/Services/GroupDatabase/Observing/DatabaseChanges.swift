@@ -2,8 +2,8 @@
 public import GroupContainer
 import GroupSystemCalls
 
-/// A position in the history of a database: how often each table was changed. A program keeps it, and follows the changes since
-/// then when it runs again, also those of processes that have ended.
+/// A position in the history of a database: how often each table was changed. A program keeps it, and follows the
+/// changes since then when it runs again, also those of processes that have ended.
 public struct DatabaseCursor: Hashable, Sendable, Codable {
     var numbers: [String: Int64]
 }
@@ -12,8 +12,8 @@ public struct DatabaseCursor: Hashable, Sendable, Codable {
 public struct DatabaseChange: Hashable, Sendable {
     /// The tables whose rows were inserted, updated or deleted.
     public var tables: Set<String>
-    /// Whether other tables may have been changed, too: some have no triggers, because they are virtual, or because another
-    /// program has made them since a member wrote.
+    /// Whether other tables may have been changed, too: some have no triggers, because they are virtual, or because
+    /// another program has made them since a member wrote.
     public var mayConcernOthers: Bool
     /// The position behind this change.
     public var cursor: DatabaseCursor
@@ -21,11 +21,12 @@ public struct DatabaseChange: Hashable, Sendable {
     public var rows: [String: Int64]
 }
 
-/// The changes of a database since a position, without end: each commit that concerns a table is covered by one of them, and by no
-/// other one, whichever program made it; commits that follow each other closely are covered by one. Own commits are among them.
+/// The changes of a database since a position, without end: each commit that concerns a table is covered by one of
+/// them, and by no other one, whichever program made it; commits that follow each other closely are covered by one. Own
+/// commits are among them.
 ///
-/// The sequence waits for the container's journal, in which the leader records commits, and reads the tables' numbers then:
-/// while nothing is committed, it makes no system call.
+/// The sequence waits for the container's journal, in which the leader records commits, and reads the tables' numbers
+/// then: while nothing is committed, it makes no system call.
 public struct DatabaseChanges: AsyncSequence, Sendable {
     private let start: Result<Observation, any Error>
     private let records: Changes
@@ -49,8 +50,8 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
             self.records = records
         }
 
-        /// Returns the next change; nil when the task is cancelled. Errors: those of `GroupDatabase.read(timeout:_:)` and of
-        /// `Container.changes(since:matching:afterRescan:)`
+        /// Returns the next change; nil when the task is cancelled. Errors: those of `GroupDatabase.read(timeout:_:)`
+        /// and of `Container.changes(since:matching:afterRescan:)`
         public mutating func next() async throws -> DatabaseChange? {
             var observation = try observation.get()
             while !Task.isCancelled {
@@ -136,8 +137,8 @@ extension GroupDatabase {
         return DatabaseFollower(try Observation(self, tables, since: cursor), records)
     }
 
-    /// Returns the position behind the last commit, for a program that wants the changes since when it runs again. Errors: those of
-    /// `read(timeout:_:)`
+    /// Returns the position behind the last commit, for a program that wants the changes since when it runs again.
+    /// Errors: those of `read(timeout:_:)`
     public func cursor() throws -> DatabaseCursor { DatabaseCursor(numbers: try numbers().numbers) }
 
     func numbers() throws -> (numbers: [String: Int64], hasOthers: Bool) {
@@ -156,15 +157,17 @@ extension GroupDatabase {
 }
 
 extension BlockingGroupDatabase {
-    /// Returns a follower of the changes of tables, of all if none is named, since a position; without one, since this call. See
-    /// `DatabaseChanges`. Errors: those of `GroupDatabase.read(timeout:_:)` and of `Container.follow(since:matching:afterRescan:)`
+    /// Returns a follower of the changes of tables, of all if none is named, since a position; without one, since this
+    /// call. See `DatabaseChanges`. Errors: those of `GroupDatabase.read(timeout:_:)` and of
+    /// `Container.follow(since:matching:afterRescan:)`
     public func follow(
         tables: Set<String> = [], since cursor: DatabaseCursor? = nil
     ) throws -> DatabaseFollower {
         try database.follower(of: tables, since: cursor)
     }
 
-    /// Writes a copy of the database to a file outside of the container. See `GroupDatabase.backUp(to:timeout:progress:)`.
+    /// Writes a copy of the database to a file outside of the container. See
+    /// `GroupDatabase.backUp(to:timeout:progress:)`.
     public func backUp(
         to file: AbsolutePath, timeout: Duration? = GroupDatabase.timeout,
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }

@@ -1,6 +1,6 @@
 #if SQLite
-/// A step from one schema of a database to the next one. The steps of a database are numbered in their order; a step that was
-/// published is never changed, and new ones are added at the end.
+/// A step from one schema of a database to the next one. The steps of a database are numbered in their order; a step
+/// that was published is never changed, and new ones are added at the end.
 public struct Migration: Sendable {
     /// The name, for errors.
     public var name: String

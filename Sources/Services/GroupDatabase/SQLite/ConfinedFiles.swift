@@ -3,10 +3,11 @@ import CGroupSQLite
 import GroupSystemCalls
 import Synchronization
 
-/// SQLite's access to files, without the opening and removing that a forged journal could cause. The journal of a database can name a second one, the
-/// super-journal of a transaction in several databases, anywhere; SQLite reads that one and, when the transaction was
-/// rolled back, deletes it. Here only a super-journal that this process made is read, and only what SQLite keeps beside
-/// a database that this process opened is deleted. SQLite's documentation: "The OS Interface or VFS"
+/// SQLite's access to files, without the opening and removing that a forged journal could cause. The journal of a
+/// database can name a second one, the super-journal of a transaction in several databases, anywhere; SQLite reads that
+/// one and, when the transaction was rolled back, deletes it. Here only a super-journal that this process made is read,
+/// and only what SQLite keeps beside a database that this process opened is deleted. SQLite's documentation: "The OS
+/// Interface or VFS"
 enum ConfinedFiles {
     /// The files that SQLite may delete.
     private static let removable = Mutex<Set<[UInt8]>>([])

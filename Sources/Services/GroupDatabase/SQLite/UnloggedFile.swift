@@ -3,9 +3,9 @@ import GroupSystemCalls
 
 /// A database that no process has open, seen by one that may not write beside it: SQLite has written its log into the
 /// file and removed it, and would have to make another one in order to read. Such a file can be read as one that does
-/// not change (`immutable`), as long as that is true: each writer makes the log first. So if there is no log at
-/// the end of a transaction, and the file is unchanged, the transaction has read one state of the database. SQLite's documentation: "Write-Ahead
-/// Logging", read-only databases
+/// not change (`immutable`), as long as that is true: each writer makes the log first. So if there is no log at the end
+/// of a transaction, and the file is unchanged, the transaction has read one state of the database. SQLite's
+/// documentation: "Write-Ahead Logging", read-only databases
 package struct UnloggedFile {
     private let path: [UInt8]
     private let status: FileStatus

@@ -11,8 +11,8 @@ package struct Frame: Hashable, Sendable {
         rows = Array(repeating: Array(repeating: .blank, count: self.size.columns), count: self.size.rows)
     }
 
-    /// Puts cells at a position, and cuts off what is beyond the borders. A wide character that is half covered becomes a
-    /// blank.
+    /// Puts cells at a position, and cuts off what is beyond the borders. A wide character that is half covered becomes
+    /// a blank.
     package mutating func put(_ cells: [Cell], row: Int, column: Int = 0) {
         guard rows.indices.contains(row), column >= 0, column < size.columns, !cells.isEmpty else { return }
         let cells = cells.clipped(to: size.columns - column)

@@ -9,9 +9,9 @@ extension WidgetManifest: InstalledManifest {
     /// The version of the manifest's format.
     package static let version = 1
 
-    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins. `findings` gets likely
-    /// mistakes that do not prevent showing the widget; none where the manifest is of a newer version, which may have
-    /// fields of its own.
+    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins. `findings` gets
+    /// likely mistakes that do not prevent showing the widget; none where the manifest is of a newer version, which may
+    /// have fields of its own.
     package init(
         _ content: [UInt8], file: String, directory: String, _ findings: inout [ManifestError]
     ) throws(ManifestError) {

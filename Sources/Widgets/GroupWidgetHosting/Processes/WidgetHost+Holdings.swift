@@ -35,8 +35,8 @@ extension WidgetHost where FrontEnd: ~Copyable {
     }
 }
 
-/// In the mode WAL a connection of SQLite has two shared locks as long as it is open: one on the index of the log, and one on
-/// the database. No process waits for these: one that wants more tries once.
+/// In the mode WAL a connection of SQLite has two shared locks as long as it is open: one on the index of the log, and
+/// one on the database. No process waits for these: one that wants more tries once.
 extension FileLock {
     /// The path of the database, if this lock shows that a connection has the index of its log open.
     fileprivate var databaseOfLog: [UInt8]? {
@@ -45,8 +45,8 @@ extension FileLock {
         return ContainerLock.keepsOthersWaiting(path: path, start: start) ? nil : Array(path.dropLast(name.count))
     }
 
-    /// Returns whether this is the lock on a database that a connection in the mode WAL has. Without that mode the same lock
-    /// is that of a transaction that reads.
+    /// Returns whether this is the lock on a database that a connection in the mode WAL has. Without that mode the same
+    /// lock is that of a transaction that reads.
     fileprivate func isOfOpenDatabase(_ databases: Set<[UInt8]>) -> Bool {
         !isExclusive && start == Self.firstShared && databases.contains(path)
     }

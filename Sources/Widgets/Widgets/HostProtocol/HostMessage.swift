@@ -1,5 +1,5 @@
-/// A message from a host to a widget: one JSON object a line on the widget's standard input. `docs/reference/widget-protocol.md`
-/// has the fields.
+/// A message from a host to a widget: one JSON object a line on the widget's standard input.
+/// `docs/reference/widget-protocol.md` has the fields.
 package enum HostMessage: Hashable, Sendable {
     /// Refresh, and send an answer with this number before `deadline` seconds are over. `shows`: the host has no view
     /// for this environment, or only a view from an earlier host, so an answer other than `failed` has the timeline

@@ -7,7 +7,8 @@ public protocol WidgetProvider: Sendable {
     /// What is shown. Two snapshots are equal if they encode to the same JSON.
     associatedtype Snapshot: Codable & Sendable
 
-    /// The name under which the container keeps the widget's position and last snapshot: letters, digits, '.', '-', '_'.
+    /// The name under which the container keeps the widget's position and last snapshot: letters, digits, '.', '-',
+    /// '_'.
     static var kind: String { get }
 
     /// The kind of this provider, if its type has several; by default the type's kind.

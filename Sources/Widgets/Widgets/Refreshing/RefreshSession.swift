@@ -1,8 +1,8 @@
 import FoundationEssentials
 package import GroupContainer
 
-/// One refresh, between its lock and its end: gathers changes, decides, delivers, and writes the new position. The session
-/// blocks while it reads the journal; its callers wait for the lock and render.
+/// One refresh, between its lock and its end: gathers changes, decides, delivers, and writes the new position. The
+/// session blocks while it reads the journal; its callers wait for the lock and render.
 package struct RefreshSession: Sendable {
     private let file: PrivateFile
     private let previous: WidgetRecord?
@@ -92,7 +92,8 @@ package struct RefreshSession: Sendable {
         case failed
     }
 
-    /// Decides, delivers what is new, and only then moves the position, so that a crash in between repeats the delivery.
+    /// Decides, delivers what is new, and only then moves the position, so that a crash in between repeats the
+    /// delivery.
     package func finish(_ rendering: Rendering, deliver: () throws -> Void) throws -> UpdateResult {
         var snapshot: [UInt8]?
         var refreshAt = previous?.refreshAt

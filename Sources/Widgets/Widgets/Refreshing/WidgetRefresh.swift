@@ -7,8 +7,8 @@ import GroupSystemCalls
 /// Guarantees:
 /// - A change between two refreshes is never missed, whether or not a process ran in between, and whether the change
 ///   was coordinated or external.
-/// - The widget's position moves on only after the snapshot was delivered, so after a crash the next refresh gets the same
-///   changes again.
+/// - The widget's position moves on only after the snapshot was delivered, so after a crash the next refresh gets the
+///   same changes again.
 /// - Refreshes of one kind exclude each other between processes.
 /// - There is exactly one result, also where the provider throws, or has not returned before the deadline.
 public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {

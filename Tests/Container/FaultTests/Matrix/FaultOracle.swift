@@ -61,8 +61,8 @@ struct FaultOracle: Sendable {
         return operation.printsTheSame && text != self.text ? ["it printed something else than '\(self.text)'"] : []
     }
 
-    /// Returns whether an error has the form `cannot write 'item' in '/srv/shared': No space left on device`; a doctor's
-    /// findings have their own.
+    /// Returns whether an error has the form `cannot write 'item' in '/srv/shared': No space left on device`; a
+    /// doctor's findings have their own.
     private static func namesAll(_ text: String) -> Bool {
         if text.contains(/(?:error|warning) +[^ ]+: .{3,}\n +why it matters/) { return true }
         if text.contains(/(?:groupctl|watch-group): standard (?:input|output): .{3,}/) { return true }

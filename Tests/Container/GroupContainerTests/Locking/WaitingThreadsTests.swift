@@ -140,8 +140,8 @@ private func errorCode(of result: Result<Void, any Error>) -> CoordinationError.
     }
 }
 
-/// Starts many tasks that want what another process holds, waits until all of them wait, and returns the most threads that
-/// waited for them.
+/// Starts many tasks that want what another process holds, waits until all of them wait, and returns the most threads
+/// that waited for them.
 private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Sendable (Int) -> ItemPath) async throws
     -> Int
 {
