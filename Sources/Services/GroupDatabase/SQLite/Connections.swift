@@ -74,8 +74,8 @@ final class Connections: Sendable {
         }
     }
 
-    /// Runs a transaction that writes, under the lock of writers, which the caller holds, and then tells the
-    /// leader that there may be a commit.
+    /// Runs a transaction that writes, under the lock of writers, which the caller holds, and then notifies the
+    /// leader of a possible commit.
     func write<Answer>(
         until deadline: Deadline, _ interruption: Interruptible? = nil, operation: String = "write",
         _ body: (Connection) throws -> Answer
