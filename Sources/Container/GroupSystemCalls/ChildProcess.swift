@@ -172,11 +172,11 @@ extension ChildProcess {
 
     private static func currentEnvironment() -> [[UInt8]] {
         var variables: [[UInt8]] = []
-        var variables = unsafe environ
-        while let variable = unsafe variables.pointee {
+        var next = unsafe environ
+        while let variable = unsafe next.pointee {
             let bytes = unsafe UnsafeBufferPointer(start: variable, count: strlen(variable))
             unsafe variables.append(bytes.map { UInt8(bitPattern: $0) })
-            unsafe variables += 1
+            unsafe next += 1
         }
         return variables
     }

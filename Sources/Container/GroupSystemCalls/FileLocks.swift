@@ -47,8 +47,8 @@ package struct FileLock: Hashable, Sendable {
     private static func lines(of process: Int32) -> [(path: [UInt8], line: [UInt8])]? {
         guard let tasks = try? OpenFiles.directory("/proc/\(process)/task").entryNames() else { return [] }
         for task in tasks {
-            let path = "/proc/\(process)/task/\(String(decoding: task, as: UTF8.self))"
-            guard let files = try? OpenFiles.directory(path + "/fd"), let names = try? files.entryNames() else {
+            let directory = "/proc/\(process)/task/\(String(decoding: task, as: UTF8.self))"
+            guard let files = try? OpenFiles.directory(directory + "/fd"), let names = try? files.entryNames() else {
                 return nil
             }
             // A thread that has ended has no files, and all other threads have the same ones.
@@ -58,7 +58,7 @@ package struct FileLock: Hashable, Sendable {
                 guard let path = try? files.linkTarget(of: name), path.first == UInt8(ascii: "/") else {
                     return [(path: [UInt8], line: [UInt8])]()
                 }
-                return content(Array("\(path)/fdinfo/".utf8) + name).compactMap { line in
+                return content(Array("\(directory)/fdinfo/".utf8) + name).compactMap { line in
                     guard line.starts(with: "lock:".utf8) else { return nil }
                     return (path, Array("0: ".utf8) + line.drop { $0 != UInt8(ascii: " ") }.drop { $0 == 0x20 })
                 }

@@ -9,7 +9,7 @@ struct NewContent: Sendable {
     /// What the calls of one request need; empty where there are no files.
     let intents: [AccessIntent]
     private let record: PasteboardRecord
-    private let directory: ItemPath
+    private let contentPath: ItemPath
     private let files: [(source: Attachment.Content, path: ItemPath)]
     private let inlineSize: Int
 
@@ -20,7 +20,7 @@ struct NewContent: Sendable {
             throw CoordinationError.limit("\(items.count) items are set, and the limit is \(PasteboardLimits.items)")
         }
         let name = PasteboardRecord.newName()
-        directory = parent.appending(name)
+        contentPath = parent.appending(name)
         var (files, intents): ([(source: Attachment.Content, path: ItemPath)], [AccessIntent]) = ([], [])
         var (inline, number) = (0, 0)
         var placed = items
@@ -41,7 +41,7 @@ struct NewContent: Sendable {
                     intents.append(.reading(path))
                 case .file: break
                 }
-                let path = directory.appending(representation.fileName(number))
+                let path = contentPath.appending(representation.fileName(number))
                 files.append((representation.content, path))
                 intents.append(.writing(path))
                 placed[index].representations[kind].content = .item(path)
@@ -49,7 +49,7 @@ struct NewContent: Sendable {
         }
         self.files = files
         inlineSize = inline
-        self.intents = files.isEmpty ? [] : [.writing(directory)] + intents
+        self.intents = files.isEmpty ? [] : [.writing(contentPath)] + intents
         directory = files.isEmpty ? nil : name
         do {
             record = try PasteboardRecord(placed, in: directory, expires: expires)

@@ -249,7 +249,7 @@ final class Inquiry: Sendable {
         where state.asked[index].phase == .waiting && state.asked[index].question == nil {
             let presenter = state.asked[index].presenter
             let word = Question.Word(claimedBy: slot, nonce: container.memberTable.nonce, number: table.drawNumber())
-            guard let slot = Question.Slot.all(of: presenter.index).first(where: { table.claim($0, word) }) else {
+            guard let free = Question.Slot.all(of: presenter.index).first(where: { table.claim($0, word) }) else {
                 continue
             }
             table.write(
@@ -259,8 +259,8 @@ final class Inquiry: Sendable {
                     wanted: state.asked[index].wanted, deadline: deadline.moment, askedAt: wallNanoseconds(),
                     purpose: request.purpose,
                     item: state.asked[index].item.shortened(to: PresenterTableLayout.askedPathBytes - 1)),
-                at: slot)
-            state.asked[index].question = (slot, word)
+                at: free)
+            state.asked[index].question = (free, word)
             claimed.append(index)
         }
         for index in claimed {

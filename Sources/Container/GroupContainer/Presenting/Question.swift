@@ -149,7 +149,7 @@ extension PresenterTable {
     /// Returns the answer to a question in the graph of waits: no request of the presenter's member has its number.
     func answer(at slot: Question.Slot, _ word: Question.Word) -> WaitGraph.Owner {
         let member = Int(map.load32(Layout.entry(slot.entry) + Layout.slot))
-        return WaitGraph.Owner(slot: min(slot, MemberTableLayout.slotCount - 1), number: 1 << 47 | word.mark)
+        return WaitGraph.Owner(slot: min(member, MemberTableLayout.slotCount - 1), number: 1 << 47 | word.mark)
     }
 
     /// Returns the questions to the presenters of these entries that are making an answer.

@@ -59,12 +59,12 @@ struct Worklist: Equatable, Sendable {
                 if let moved = location.moved(from: goal, to: origin) { add(moved, why) }
             }
             for arrival in arrivals {
-                let (goal, source) = (
+                let (moved, source) = (
                     arrival.goal.moved(from: origin, to: goal), arrival.origin.moved(from: origin, to: goal)
                 )
-                if goal == nil && source == nil { continue }
+                if moved == nil && source == nil { continue }
                 arrivals.append(
-                    Arrival(goal: goal ?? arrival.goal, origin: source ?? arrival.origin, inode: arrival.inode))
+                    Arrival(goal: moved ?? arrival.goal, origin: source ?? arrival.origin, inode: arrival.inode))
             }
         }
         // Events of the item itself, not only its move, are known.
