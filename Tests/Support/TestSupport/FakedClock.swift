@@ -2,13 +2,15 @@ import Foundation
 
 /// Another clock for a program, by libfaketime.
 package enum FakedClock {
-    package static let library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+    /// The path of the library; nil where it is not installed.
+    private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/faketime/libfaketimeMT.so.1" }
+        .first(where: FileManager.default.fileExists)
 
-    package static var isThere: Bool { FileManager.default.fileExists(atPath: library) }
+    package static var isThere: Bool { library != nil }
 
     /// The variables of a program whose clock is as far from the machine's as `offset` says: `+20m`.
     package static func variables(_ offset: String) -> [String] {
-        ["LD_PRELOAD=\(library)", "FAKETIME=\(offset)", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
+        ["LD_PRELOAD=\(library ?? "")", "FAKETIME=\(offset)", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
     }
 
     /// Removes what the library has made for a process that has ended.
