@@ -64,7 +64,7 @@ struct DefaultsWork {
             times.append(now - last)
             last = now
         }
-        times.forEach { print($0) }
+        printLines(times)
     }
 
     /// Sets a key to the present time, with pauses; at the end to -1.
@@ -87,6 +87,6 @@ struct DefaultsWork {
         while let change = try follower.next(), let began = change.newValue?.integerValue, began >= 0 {
             delays.append(MonotonicClock.now - Int64(began))
         }
-        delays.forEach { print($0) }
+        printLines(delays)
     }
 }

@@ -19,6 +19,6 @@ struct ItemReads {
             if number >= 0 { times.append(MonotonicClock.now - began) }
             if content.count != size { throw CoordinationError(.damaged, operation: "read", reason: "a wrong size") }
         }
-        times.forEach { print($0) }
+        printLines(times)
     }
 }

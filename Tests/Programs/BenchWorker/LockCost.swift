@@ -17,9 +17,12 @@ func printLockCost(of directory: String, _ path: ItemPath, mode: LockMode, batch
         }
     }
     try lockAndUnlock()
+    var times: [Int64] = []
+    times.reserveCapacity(batches)
     for _ in 0..<batches {
         let start = monotonicNanoseconds()
         try lockAndUnlock()
-        print((monotonicNanoseconds() - start) / Int64(batch))
+        times.append((monotonicNanoseconds() - start) / Int64(batch))
     }
+    printLines(times)
 }

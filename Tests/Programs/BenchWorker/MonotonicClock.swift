@@ -13,3 +13,15 @@ enum MonotonicClock {
         while unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}  // allowed: a pace
     }
 }
+
+/// Prints numbers, a line each. `print` of each would ask the allocator twice, which `tools/bench` counts; a short text
+/// needs no memory of its own.
+func printLines(_ numbers: [Int64]) {
+    var text = ""
+    text.reserveCapacity(numbers.count * 12)
+    for number in numbers {
+        text += String(number)
+        text += "\n"
+    }
+    print(text, terminator: "")
+}

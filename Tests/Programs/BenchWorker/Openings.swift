@@ -64,6 +64,6 @@ struct Openings {
             try body()
             if number >= 0 { times.append(MonotonicClock.now - began) }
         }
-        times.forEach { print($0) }
+        printLines(times)
     }
 }

@@ -22,6 +22,6 @@ struct Replacements {
             _ = try coordinator.write(bytes: content, to: item, durability: durability)
             if number >= 0 { times.append(MonotonicClock.now - began) }
         }
-        times.forEach { print($0) }
+        printLines(times)
     }
 }

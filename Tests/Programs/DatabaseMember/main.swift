@@ -48,7 +48,8 @@ guard words.count >= 4 else {
 }
 if words[1] == "measure" {
     do {
-        let container = try Container(path: words[3], creating: words[2] == "create")
+        // The bench has its own directory `run` in there.
+        let container = try Container(path: words[3], creating: words[2] == "create", adopting: true)
         let durability: Durability = words.last == "durable" ? .durable : .relaxed
         let database = try GroupDatabase("rows.sqlite", in: container, migrations: steps, durability: durability)
         let blocking = database.blocking

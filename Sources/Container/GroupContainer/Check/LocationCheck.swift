@@ -164,7 +164,7 @@ extension LocationFacts {
                 return isHalfDeleted(path) ? .halfDeleted(obstacleToDeletion(of: path)) : .plainDirectory
             }
             if let link = OpeningErrors.danglingLink(on: path) { return .missing("the target of \(printable(link))") }
-            return isStaging ? .noStaging("the directory is missing") : .missing(printable(obstacle.path))
+            return isStaging ? .noStaging("the directory is missing") : .missing(printable(obstacle.prefix))
         case .notADirectory where isStaging: return .noStaging("it is no directory")
         default: return .failed(obstacle.description)
         }

@@ -129,6 +129,6 @@ struct `Items moved while their lock is awaited` {
         for record in [moved("a/bb", "x"), moved("a/b/c/d", "y"), moved("z", "a/b")] { trail.note(record) }
         #expect(!trail.hasMoved)
         for record in [moved("a", "n"), moved("n/b/c", "o"), moved("n", "p")] { trail.note(record) }
-        #expect(trail.hasMoved && trail.place.bytes == Array("o".utf8))
+        #expect(trail.hasMoved && trail.location.bytes == Array("o".utf8))
     }
 }

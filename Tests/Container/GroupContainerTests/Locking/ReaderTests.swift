@@ -103,7 +103,7 @@ struct `Reader loans` {
     }
 
     @Test func `an offered reader comes back with what it delivered, and a second one is not lent`() throws {
-        let directDelivery = DirectDelivery()
+        let delivery = DirectDelivery()
         var (reader, second) = (Reader(isEnough: true), Reader(isEnough: true))
         delivery.offer(&reader) { isOffered in
             #expect(isOffered)
@@ -116,7 +116,7 @@ struct `Reader loans` {
     }
 
     @Test func `a reader that has more to hand on is interrupted in its sleep`() throws {
-        let directDelivery = DirectDelivery()
+        let delivery = DirectDelivery()
         var reader = Reader(isEnough: false)
         let seen = Interruption.latest
         delivery.offer(&reader) { _ in

@@ -113,7 +113,7 @@ import Testing
             44 22 0:39 / /c/.group/x rw - tmpfs none rw
             """
         let mounts = Mount.inside(Array("/c".utf8), Array(table.utf8))
-        let places = Set(mounts.map { String(decoding: $0.place.bytes, as: UTF8.self) })
+        let places = Set(mounts.map { String(decoding: $0.location.bytes, as: UTF8.self) })
         #expect(places == ["m", "a b/\\x"])
         #expect(Mount.inside(Array("/".utf8), Array(table.utf8)).count == 4)
     }
