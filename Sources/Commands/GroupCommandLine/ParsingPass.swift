@@ -152,7 +152,9 @@ struct ParsingPass {
     private func checkNothingIsMissing() throws(UsageError) {
         if positionalCount < inner.positionals.count, inner.positionals[positionalCount].arity.isRequired {
             var error = parsed.usageError("missing \(inner.positionals[positionalCount].name)")
-            if inner.positionals[positionalCount].name == "PATH" { error.groupOfMissingPath = parsed.positional("GROUP") }
+            if inner.positionals[positionalCount].name == "PATH" {
+                error.groupOfMissingPath = parsed.positional("GROUP")
+            }
             throw error
         }
         if !inner.subcommands.isEmpty {

@@ -301,7 +301,9 @@ extension LockAcquisition {
     /// Announces that a wait begins: writes the parts into the member table and draws a ticket.
     private mutating func announce(queued index: Int?) {
         if entries.isEmpty { publishParts(.wanted) }
-        for (number, entry) in entries.enumerated() where number < lockedCount { memberTable.publishStage(.held, of: entry) }
+        for (number, entry) in entries.enumerated() where number < lockedCount {
+            memberTable.publishStage(.held, of: entry)
+        }
         let queued = index.flatMap { $0 < entries.count ? entries[$0] : nil }
         ticket = memberTable.drawTicket(for: Array(entries.dropFirst(lockedCount)), queued: queued)
     }

@@ -64,7 +64,9 @@ extension MemberTable {
     /// with the last ticket of a circle sees all of it.
     func drawTicket(for waiting: [Int], queued: Int?) -> UInt64 {
         guard let own else { return 0 }
-        for entry in waiting { own.map.store64(publishedOffset(own.slot, entry) + MemberTableLayout.publishedTicket, 0) }
+        for entry in waiting {
+            own.map.store64(publishedOffset(own.slot, entry) + MemberTableLayout.publishedTicket, 0)
+        }
         // The stage is set only now: the ticket of an earlier wait would claim an earlier position in the line.
         if let queued { publishStage(.queued, of: queued) }
         SharedMap.fence()

@@ -94,7 +94,9 @@ extension MemberTable {
     /// the others. So none sleeps on although a record was committed. All at once would find the record reserved, and
     /// use the processor that the writer needs to commit it.
     package func wakeFirst(_ word: Int) {
-        if let (map, _) = beginWaking(word, sparesDelivery: false) { map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4) }
+        if let (map, _) = beginWaking(word, sparesDelivery: false) {
+            map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4)
+        }
     }
 
     /// Sleeps until the writer of a reserved record has committed it and wakes the others, unless `isDecided`; at most

@@ -87,7 +87,8 @@ extension SegmentedLog {
                 continue
             }
             switch reserveAndCommit(
-                body, isControl: isControl, by: writer, in: next.segment, at: next.position.offset, tries: 0, wakesReaders)
+                body, isControl: isControl, by: writer, in: next.segment, at: next.position.offset, tries: 0,
+                wakesReaders)
             {
             case .committed(let behind): return .appended(try next.segment.resolve(upTo: behind))
             case .aborted: return .occupied

@@ -43,7 +43,8 @@ extension SegmentedLog {
     ) throws(LogFailure) -> (LogPosition, isAtEnd: Bool) {
         var position = LogPosition.start(of: segment.header)
         let durable = Int(clamping: segment.map.load64(SegmentHeader.durableMark))
-        while position.offset < segment.cut ?? .max, let (bytes, counts) = wholeRecord(in: segment, at: position.offset) {
+        while position.offset < segment.cut ?? .max, let (bytes, counts) = wholeRecord(in: segment, at: position.offset)
+        {
             position.offset += bytes
             if counts { position.sequence += 1 }
         }

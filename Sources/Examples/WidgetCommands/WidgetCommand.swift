@@ -48,7 +48,11 @@ package enum WidgetCommand {
                 }
             }
             try blocking {
-                try await program.follow(environment) { try show(provider.kind, $0.view, $0.failure, isJSON: isJSON) }
+                try await program.follow(environment) { shown in
+                    // A line is a rendering, or a failure.
+                    if shown.isPlaceholder && shown.failure == nil { return }
+                    try show(provider.kind, shown.view, shown.failure, isJSON: isJSON)
+                }
             }
             return .success
         }

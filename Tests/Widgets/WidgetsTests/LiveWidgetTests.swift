@@ -154,7 +154,8 @@ private final class Counting: WidgetProvider {
         var states = shown.makeAsyncIterator()
         for hasFailed in [false, true] {
             let state = try #require(await states.next())
-            #expect(state.isPlaceholder && state.view.lines.first?.text == "soon" && (state.failure != nil) == hasFailed)
+            #expect(
+                state.isPlaceholder && state.view.lines.first?.text == "soon" && (state.failure != nil) == hasFailed)
         }
         task.cancel()
         _ = await task.result

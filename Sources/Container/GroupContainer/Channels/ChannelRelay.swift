@@ -33,7 +33,8 @@ extension GroupChannel {
         guard let name = ServiceRecord.relay(of: container) else {
             throw CoordinationError(
                 .unavailable, operation: "post", item: name,
-                reason: "the positions of the channel's messages are decided elsewhere, and no program takes them there",
+                reason:
+                    "the positions of the channel's messages are decided elsewhere, and no program takes them there",
                 remedy: .init(.startProgram, "nothing was posted; start that program, in its present version"))
         }
         let suite = try GroupDefaults(container, suite: name)

@@ -295,8 +295,7 @@ extension CompactedLog {
                 switch result {
                 case .appended(let end):
                     apply(&fold.state, end.sequence)
-                    if end.segment != fold.position.segment, let segment = try translating(log.segment(end.segment))
-                    {
+                    if end.segment != fold.position.segment, let segment = try translating(log.segment(end.segment)) {
                         fold.segment = segment
                     }
                     fold.position = end

@@ -103,7 +103,8 @@ enum OpeningErrors {
         for end in path.indices.dropFirst().map(\.self) + [path.count] where end == path.count || path[end] == slash {
             let ancestor = Array(path[..<end])
             if ancestor.last == slash { continue }
-            let isLink = (try? FileDescriptor.open(path: ancestor, [.pathOnly, .notFollowing]).status().isLink) ?? false
+            let isLink =
+                (try? FileDescriptor.open(path: ancestor, [.pathOnly, .notFollowing]).status().isLink) ?? false
             if isLink && (try? FileDescriptor.open(path: ancestor, .pathOnly)) == nil { return ancestor }
         }
         return nil

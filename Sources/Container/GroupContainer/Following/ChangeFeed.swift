@@ -234,7 +234,9 @@ struct ChangeFeed: Feed {
     /// The marker that everything before its cursor was returned.
     var bookmark: Change { Change(.bookmark, sequence: readPosition.sequence, cursor: cursor, time: wallNanoseconds()) }
 
-    private var rescan: Change { Change(.rescan, sequence: readPosition.sequence, cursor: cursor, time: wallNanoseconds()) }
+    private var rescan: Change {
+        Change(.rescan, sequence: readPosition.sequence, cursor: cursor, time: wallNanoseconds())
+    }
 
     private mutating func nextPresent() -> Change? {
         while let (location, item) = listing?.next() {

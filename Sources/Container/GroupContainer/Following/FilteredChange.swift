@@ -133,7 +133,9 @@ struct FilteredChange {
 
     /// Returns the items of a tree, the deepest last.
     private static func tree(at top: ItemLocation, _ treeIndex: TreeIndex) -> Tree {
-        ([top] + treeIndex.below(top).reversed()).compactMap { location in treeIndex.item(at: location).map { (location, $0) } }
+        ([top] + treeIndex.below(top).reversed()).compactMap { location in
+            treeIndex.item(at: location).map { (location, $0) }
+        }
     }
 
     private static func moved(_ location: ItemLocation, to new: ItemLocation, from old: ItemLocation) -> [UInt8] {

@@ -298,7 +298,9 @@ extension ItemLocation {
     }
 
     /// Returns the location after a change that moved it; nil where the change did not.
-    fileprivate func afterMove(_ kind: Change.Kind, from other: ItemLocation, to location: ItemLocation) -> ItemLocation? {
+    fileprivate func afterMove(_ kind: Change.Kind, from other: ItemLocation, to location: ItemLocation)
+        -> ItemLocation?
+    {
         switch kind {
         case .moved: following(other, to: location)
         case .exchanged: following(other, to: location) ?? following(location, to: other)

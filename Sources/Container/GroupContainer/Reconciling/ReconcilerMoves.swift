@@ -52,7 +52,9 @@ extension Reconciler {
     /// Puts the items of `pendingRenames` on the worklist as arrivals, after every event was read that could report a
     /// further rename. Such an item is now there because a directory around it was moved, or it was removed.
     mutating func resolvePendingRenames() {
-        for (goal, source) in pendingRenames { worklist.addArrival(at: goal, from: source.location, inode: source.inode) }
+        for (goal, source) in pendingRenames {
+            worklist.addArrival(at: goal, from: source.location, inode: source.inode)
+        }
         pendingRenames = [:]
     }
 
@@ -224,7 +226,9 @@ extension Reconciler {
         for location in [goal.arrival.origin, goal.origin] where view.treeIndex[location]?.inode == state.inode {
             return view.treeIndex.isReplaced(location) ? nil : location
         }
-        guard let location = view.treeIndex.location(ofInode: state.inode), !batch.isRemoved(location) else { return nil }
+        guard let location = view.treeIndex.location(ofInode: state.inode), !batch.isRemoved(location) else {
+            return nil
+        }
         return location
     }
 

@@ -254,7 +254,8 @@ extension TransactionChanges {
         return preconditions
     }
 
-    private func presentState(_ location: ItemLocation, keepsContent: Bool) throws(CoordinationError) -> [Precondition] {
+    private func presentState(_ location: ItemLocation, keepsContent: Bool) throws(CoordinationError) -> [Precondition]
+    {
         let status = try translating("transaction", item: printable(location.bytes)) { () throws(Errno) in
             try container.status(of: location)
         }

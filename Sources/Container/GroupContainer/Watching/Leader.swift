@@ -301,7 +301,8 @@ final class Leader {
                 .degraded, path: path, state: nil, isCoordinated: false, processIdentifier: processIdentifier(),
                 purpose: Array(reason.utf8), time: wallNanoseconds(), term: term)
             let (segment, offset) = container.journal.log.tail()
-            let position = UInt64(UInt32(truncatingIfNeeded: segment)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
+            let position =
+                UInt64(UInt32(truncatingIfNeeded: segment)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
             let before = container.memberTable.map.load64(MemberTableLayout.degraded)
             // Before the record: a follower that begins behind the record finds the position, and one that begins
             // before it reads it.

@@ -29,11 +29,13 @@ struct Mount: Hashable, Sendable {
             let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
             guard fields.count > 4, let number = UInt64(String(decoding: fields[0], as: UTF8.self)) else { continue }
             let path = unescaped(fields[4])
-            guard path.starts(with: prefix), let location = try? ItemLocation(Array(path.dropFirst(prefix.count))) else {
+            guard path.starts(with: prefix), let location = try? ItemLocation(Array(path.dropFirst(prefix.count)))
+            else {
                 continue
             }
             mounts.insert(
-                Mount(identifier: number, source: Array(fields[2] + [UInt8(ascii: " ")] + fields[3]), location: location))
+                Mount(
+                    identifier: number, source: Array(fields[2] + [UInt8(ascii: " ")] + fields[3]), location: location))
         }
         return mounts
     }

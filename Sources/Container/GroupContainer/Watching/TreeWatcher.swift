@@ -158,7 +158,9 @@ struct TreeWatcher<View: WatchedFileSystem> {
             let locations = [origin, goal] + (reconciler.pendingRenames[origin].map { [$0.location] } ?? [])
             if try !follow(half, to: goal) {
                 comparison.add(goal)
-            } else if vanished.keys.contains(where: { missing in locations.contains { missing == $0 || missing.isBelow($0) } }) {
+            } else if vanished.keys.contains(where: { missing in
+                locations.contains { missing == $0 || missing.isBelow($0) }
+            }) {
                 comparison.add(goal)
             }
             for (location, why) in vanished {

@@ -191,11 +191,13 @@ extension OpenContainer {
         guard let intent = IntentRecord(decoding: content), intent.change.operation == change.operation
         else { return .nothing }
         let found = try reachableStatus(at: intent.change.presentPath)
-        let origin = try intent.change.from.flatMap { (path) throws(CoordinationError) in try reachableStatus(at: path) }
+        let origin = try intent.change.from.flatMap { (path) throws(CoordinationError) in try reachableStatus(at: path)
+        }
         let inStaging = try? directory.staging.statusIfPresent(of: staged)
         guard
             intent.hasHappened(
-                staged: inStaging?.inode, destination: found.map { ItemState($0, contentHash: nil) }, origin: origin?.inode)
+                staged: inStaging?.inode, destination: found.map { ItemState($0, contentHash: nil) },
+                origin: origin?.inode)
         else { return .nothing }
         let start = LogPosition(
             segment: intent.journalSegment, offset: Int(clamping: intent.journalOffset), sequence: 0, checksum: 0)

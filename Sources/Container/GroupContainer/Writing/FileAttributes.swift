@@ -116,7 +116,9 @@ struct FileAttributes {
         }
     }
 
-    private static func openForAttributes(_ location: ItemLocation, in container: OpenContainer) throws(Errno) -> FileDescriptor? {
+    private static func openForAttributes(_ location: ItemLocation, in container: OpenContainer) throws(Errno)
+        -> FileDescriptor?
+    {
         do throws(Errno) {
             return try FileDescriptor.open(location.bytes, in: container.directory.root, [.pathOnly, .notFollowing])
         } catch {

@@ -555,7 +555,8 @@ extension StagedChange.Step {
             if let origin { preconditions.append(.item(origin, ItemState(status, contentHash: nil))) }
             preconditions.append(
                 before.map { .presence(location, ItemState($0, contentHash: nil).type) } ?? .vacancy(location))
-        case .intoStaging, .intoPrivateDirectory: preconditions.append(.presence(location, ItemState(status, contentHash: nil).type))
+        case .intoStaging, .intoPrivateDirectory:
+            preconditions.append(.presence(location, ItemState(status, contentHash: nil).type))
         }
         return preconditions
     }

@@ -29,7 +29,8 @@ enum ChangeTriggers {
         try connection.run(
             "CREATE TABLE IF NOT EXISTS \(table) (table_name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
         var wanted: [String: String] = [:]
-        let query = "SELECT t.name FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type = 'table' AND \(isUsers)"
+        let query =
+            "SELECT t.name FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type = 'table' AND \(isUsers)"
         for name in try texts(of: query, in: connection) {
             try connection.run("INSERT OR IGNORE INTO \(table) VALUES (?, 0)", name)
             for event in events {

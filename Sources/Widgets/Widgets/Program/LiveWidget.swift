@@ -116,7 +116,9 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
         _ wakes: AsyncStream<Void>, _ waker: Waker, _ show: (ShownWidget) throws -> Void
     ) async throws {
         ledger = storedLedger()
-        if let placeholder = program.provider.placeholder?.view { try self.show(placeholder, isPlaceholder: true, show) }
+        if let placeholder = program.provider.placeholder?.view {
+            try self.show(placeholder, isPlaceholder: true, show)
+        }
         var iterator = wakes.makeAsyncIterator()
         while !Task.isCancelled {
             let schedule = RefreshSchedule.decide(situation(isWanted: waker.isRefreshWanted), at: now)

@@ -92,7 +92,9 @@ struct `Attributes of replaced files` {
         #expect(try replace(sample).new.extended[name] != [4, 4])
     }
 
-    @Test(arguments: attributeSurroundings) func `a replaced file does not get the default list of staging`(place: String)
+    @Test(arguments: attributeSurroundings) func `a replaced file does not get the default list of staging`(
+        place: String
+    )
         throws
     {
         let sample = try SampleContainer(in: place)

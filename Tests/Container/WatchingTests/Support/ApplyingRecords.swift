@@ -11,7 +11,9 @@ extension TreeIndex {
 extension TreeIndex: Equatable {
     static func == (left: TreeIndex, right: TreeIndex) -> Bool {
         left.count == right.count && left.elementsEqual(right, by: ==)
-            && left.allSatisfy { left.location(ofInode: $0.item.state.inode) == right.location(ofInode: $0.item.state.inode) }
+            && left.allSatisfy {
+                left.location(ofInode: $0.item.state.inode) == right.location(ofInode: $0.item.state.inode)
+            }
     }
 }
 

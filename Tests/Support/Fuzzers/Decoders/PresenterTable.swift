@@ -86,8 +86,7 @@ extension Decoder {
         }
     }
 
-    private static func check(_ place: Question.Slot, _ entry: PresenterTable.Entry?, in table: PresenterTable) throws
-    {
+    private static func check(_ place: Question.Slot, _ entry: PresenterTable.Entry?, in table: PresenterTable) throws {
         guard let word = table.word(at: place) else {
             // A word that no process has written so is removed, so that the place can be used.
             let word = Question.Word(claimedBy: 1, nonce: 2, number: 3)
