@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The kernel refuses to give a staged file an attribute of the old file.
-// cases 6 and 26
+// fault: disk-full, attributes
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)), .tags(.process))
 struct `Refused attributes` {
     private static let name = Array("user.test".utf8)

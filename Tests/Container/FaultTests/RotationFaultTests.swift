@@ -28,7 +28,7 @@ struct `Journal rotation under faults` {
         try Container(path: container.path).coordinator(purpose: "asker").blocking.generation(of: ItemPath(item))
     }
 
-    // cases 2 and 10
+    // fault: writer-killed, compaction-killed
     @Test(arguments: [true, false])
     func `a journal is whole for every process after its rotation was killed at any system call`(isWatched: Bool) throws
     {

@@ -84,7 +84,7 @@ struct `Journal views` {
         }
     }
 
-    // cases 9, 11 and 37
+    // fault: flipped-bit, empty-metadata, unknown-data
     @Test(arguments: ["empty", "cut", "flipped", "newer", "gone", "directory"])
     func `a journal view without a checkpoint and the first record is an error`(damage: String) throws {
         let small = try Self.checkpointed()
