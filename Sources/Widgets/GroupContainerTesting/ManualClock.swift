@@ -67,7 +67,7 @@ public final class ManualClock: WidgetClock, Clock {
     }
 
     /// Suspends until a moment. Errors: `CancellationError`, at once, when the task is cancelled.
-    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {  // allowed: ends when a test advances the clock
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {  // allowed: a test ends it
         let isOver = Kept<Bool>()
         let (ends, end) = AsyncStream<Void>.makeStream()
         let alarm = alarm(after: now.duration(to: deadline)) {
