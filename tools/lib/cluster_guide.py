@@ -159,7 +159,7 @@ def follow(directory: str, machines: list[Machine]) -> None:
     start_nodes()
     awaited("the restored nodes are healthy", lambda: first.succeeds(root + "etcdctl --user root endpoint health"))
     awaited("each machine says that the history is another one",
-            lambda: is_so_on_all(f"{state} | grep -q 'paused: another history'"))
+            lambda: is_so_on_all(f"{state} | grep -q 'paused: the cluster has another history'"))
     for machine in machines:
         machine.run("group-cluster accept ~/shared/")
     awaited("all are connected again, with what was written after the backup",

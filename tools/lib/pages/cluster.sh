@@ -9,7 +9,7 @@ kill() {
     groupctl create ./shared/
     group-cluster join ./shared/ --etcd $url --name todo --host a &
     for ((tries = 0; tries < 100; tries++)); do
-        if group-cluster status ./shared/ | grep -q connected; then break; fi
+        if group-cluster status ./shared/ 2>/dev/null | grep -q connected; then break; fi
         sleep 0.1
     done
     echo '{"days": 3}' >plan.json
@@ -20,6 +20,7 @@ kill() {
 }
 finish() {
     [ "$(group-cluster read ./shared/ n)" = 2 ]
-    builtin kill %1 %2
+    # shellcheck disable=SC2046 # numbers
+    builtin kill $(jobs -p)
     wait || true
 }
