@@ -5,7 +5,8 @@ import FoundationEssentials
 package import GroupContainer
 package import Widgets
 
-/// The command of the example widgets, except the to-do list's: under a host it serves the host, else it prints the widget itself.
+/// The command of the example widgets, except the to-do list's: under a host it serves the host, else it prints the
+/// widget itself.
 package enum WidgetCommand {
     /// Runs a provider as a command. `group` is the container without `--group`, `traits` what the program needs of
     /// this package.
