@@ -275,14 +275,16 @@ struct `The program group-transfer` {
         let listener = try GroupChannel(container, name: Transfers.channel).listener(named: Transfers.listener)
         var changes = try container.follow(since: .now)
         var paths: [Transfer.ID: (path: ItemPath, number: Int, kind: String)] = [:]
-        for number in 0..<50 {
-            let path = ItemPath("files/\(number)")
-            let kind = all[number % all.count]
-            paths[try transfers.download("\(address)/\(kind)/\(number)/700000", to: path)] = (path, number, kind)
-        }
         var random = Seeded(20)
         var (kills, restarts) = (0, 0)
-        for round in 0..<40 where transfers.all().contains(where: \.needsWork) {
+        for round in 0..<40 {
+            // Ten runs get new files, so each of them has work, however late this process sees what the last one did.
+            for number in paths.count..<min(paths.count + 5, 50) {
+                let path = ItemPath("files/\(number)")
+                let kind = all[number % all.count]
+                paths[try transfers.download("\(address)/\(kind)/\(number)/700000", to: path)] = (path, number, kind)
+            }
+            guard transfers.all().contains(where: \.needsWork) else { break }
             let running = try program()
             var steps = try transfers.records.changes()
             for _ in 0..<random.next(below: 20) where transfers.all().contains(where: \.needsWork) {
