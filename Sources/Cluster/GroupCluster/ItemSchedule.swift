@@ -8,8 +8,8 @@
 /// A value, message or lock that was sent after an item should become visible after that item, so they wait for a
 /// waiting item. An item for which they could wait long is *passed over*: an item in use, an item without room, an item
 /// whose content the cluster lacks, and an item whose path is taken by something that is not mirrored. Nothing waits
-/// for such an item. It stays passed over while it is tried again, until an entry changes it or everything is on
-/// the disk.
+/// for such an item. The item stays passed over while it is tried again, until an entry changes it or everything is
+/// on the disk.
 ///
 /// All times are nanoseconds of one clock of the caller.
 package struct ItemSchedule: Equatable, Sendable {

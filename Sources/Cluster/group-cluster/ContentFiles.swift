@@ -8,7 +8,7 @@ import GroupSystemCalls
 ///
 ///     SHA-256 in hexadecimal    a content
 ///     new.RANDOM                a file that is being written, or is about to become an item
-///     out.RANDOM                a file that is about to be exchanged, or came out of the container: see `DisplacedFiles`
+///     out.RANDOM                a file to be exchanged, or that came out of the container: see `DisplacedFiles`
 final class ContentFiles: Sendable {
     static let directory = "cluster-contents"
     let files: PrivateDirectory

@@ -17,13 +17,13 @@ struct InotifySource: ~Copyable {
     /// Borrows the library from the process; EBUSY while another source has it.
     init() throws(Errno) {
         // Inside the lock, because the library consists of static variables.
-        descriptor = try library.withLock { (library) throws(Errno) in try library.lend() }
+        descriptor = try library.withLock { (library) throws(Errno) in try library.claim() }
     }
 
     deinit {
         // The library stays; the watches that were made through it must not.
         for watch in (try? watches(of: descriptor)) ?? [] { inotify_rm_watch(descriptor, watch.number) }
-        library.withLock { $0.isOffered = false }
+        library.withLock { $0.isInUse = false }
     }
 
     /// System calls: select(2), ioctl(FIONREAD), read(2)
@@ -42,17 +42,17 @@ private struct Library {
     static let descriptorLimit: Int32 = 1000
 
     var descriptor: Int32?
-    var isOffered = false
+    var isInUse = false
 
-    mutating func lend() throws(Errno) -> Int32 {
-        if isOffered { throw .busy }
+    mutating func claim() throws(Errno) -> Int32 {
+        if isInUse { throw .busy }
         if descriptor == nil { descriptor = try find() }
         guard let descriptor else { throw .noSuchEntry }
         if descriptor >= Self.descriptorLimit { throw .tooManyFiles }
         // Events that the sentinel or an earlier borrower left behind, in the kernel's queue or the library's
         // buffer.
         while try nextEvent() != nil {}
-        isOffered = true
+        isInUse = true
         return descriptor
     }
 

@@ -23,7 +23,8 @@ package struct LineBuffer: Sendable {
     /// Takes the bytes after the last newline, as if a newline followed.
     package mutating func takeRest() -> [UInt8] {
         let rest = rest
-        (bytes, searched) = ([], 0)
+        bytes = []
+        searched = 0
         return rest
     }
 

@@ -278,7 +278,8 @@ struct MoveTrail: Equatable, Sendable {
             guard from == location || location.isBelow(from),
                 let next = try? ItemLocation(change.path + location.bytes[from.bytes.count...])
             else { continue }
-            (location, hasMoved) = (next, true)
+            location = next
+            hasMoved = true
         }
     }
 }

@@ -260,7 +260,7 @@ struct TransactionAccess: StagedItems {
         if !recursively, try !isEmpty(location, old) {
             throw CoordinationError(Errno.notEmpty, operation: "remove", item: path.description)
         }
-        transaction.remove(location, replaced: old)
+        transaction.remove(location, present: old)
         return .staged
     }
 
@@ -341,7 +341,7 @@ struct TransactionAccess: StagedItems {
         let old = try replacedByMove(of: status, to: location, replacing: replacing)
         if let old, (old.inode, old.device) == (status.inode, status.device) {
             // Two hard links of one file: the move removes this name.
-            transaction.remove(origin, replaced: status)
+            transaction.remove(origin, present: status)
             return .staged
         }
         try createMissingDirectories(of: location, "move")

@@ -118,7 +118,8 @@ struct KeyFeed: Feed {
 
     private mutating func beginAtEnd() throws(CoordinationError) {
         let (whole, end) = try translating(store.present())
-        (state, position) = (keys.map { whole.restricted(to: $0) } ?? whole, end)
+        state = keys.map { whole.restricted(to: $0) } ?? whole
+        position = end
     }
 
     /// Reads the state with which a compacted segment begins.

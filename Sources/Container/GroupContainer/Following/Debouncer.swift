@@ -233,7 +233,8 @@ struct DebounceQueue: Sendable {
     mutating func release(at now: Int64, end: Cursor, isBehind: Bool) -> [Change]? {
         if releasesUnmerged {
             let batch = unmerged
-            (unmerged, releasesUnmerged) = ([], false)
+            unmerged = []
+            releasesUnmerged = false
             return batch
         }
         guard !isInTransaction, let due, due <= now else { return nil }

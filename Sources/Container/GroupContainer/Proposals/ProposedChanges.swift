@@ -23,7 +23,7 @@ final class ProposedChanges: StagedItems {
     private var movedGenerations: [ItemLocation: UInt64?] = [:]
     private var modes: [ItemLocation: UInt32] = [:]
     /// The directories that were asked for and are here, perhaps not yet known to the decider.
-    private var standingDirectories: [ItemLocation] = []
+    private var presentDirectories: [ItemLocation] = []
     /// The directories that are made only because they are around an item.
     private var impliedDirectories: Set<ItemLocation> = []
     private var files: ProposalFiles?
@@ -96,7 +96,7 @@ final class ProposedChanges: StagedItems {
         try note(location, "create directory")
         if view == .untouched, let old = try diskStatus(location, "create directory") {
             if !old.isDirectory { throw .notADirectory(printable(location.bytes), "create directory") }
-            if !standingDirectories.contains(location) { standingDirectories.append(location) }
+            if !presentDirectories.contains(location) { presentDirectories.append(location) }
             return .staged
         }
         try createMissingDirectories(of: location, "create directory")
@@ -129,7 +129,7 @@ final class ProposedChanges: StagedItems {
     }
 
     private func remove(_ location: ItemLocation, _ old: FileStatus?) {
-        for number in steps.remove(location, replaced: old.map(TransactionSteps.Replaced.init)) {
+        for number in steps.remove(location, present: old.map(TransactionSteps.PresentItem.init)) {
             files?.remove(number)
         }
     }
@@ -180,7 +180,7 @@ final class ProposedChanges: StagedItems {
         try createMissingDirectories(of: location, "move")
         movedGenerations[location] = .some(generation?.rawValue)
         steps.move(
-            origin, TransactionSteps.Replaced(status), to: location, replacing: old.map(TransactionSteps.Replaced.init))
+            origin, .init(status), to: location, replacing: old.map(TransactionSteps.PresentItem.init))
         return .staged
     }
 
@@ -246,7 +246,7 @@ final class ProposedChanges: StagedItems {
         let files = try open()
         let number = steps.put(
             at: location, old == nil ? .created : .modified, isDirectory: false,
-            replacing: old.map(TransactionSteps.Replaced.init), contentHash: nil)
+            replacing: old.map(TransactionSteps.PresentItem.init), contentHash: nil)
         do throws(Errno) {
             files.remove(number)
             try make(files, files.name(number))
@@ -279,7 +279,7 @@ final class ProposedChanges: StagedItems {
     /// was only read is a condition of a proposal whose changes are conditional.
     func take() throws(CoordinationError) -> Proposal? {
         var proposal = Proposal(operation: operation, files: files)
-        for directory in standingDirectories { proposal.add(try part(.createDirectory, directory)) }
+        for directory in presentDirectories { proposal.add(try part(.createDirectory, directory)) }
         for step in steps.inOrder {
             let location = step.location
             switch step.effect {

@@ -47,7 +47,7 @@ final class TransactionChanges {
         as kind: ChangeRecord.Kind
     ) throws(CoordinationError) {
         let number = steps.put(
-            at: location, kind, isDirectory: false, replacing: old.map(TransactionSteps.Replaced.init),
+            at: location, kind, isDirectory: false, replacing: old.map(TransactionSteps.PresentItem.init),
             contentHash: container.contentHash(of: content))
         let name = name(number)
         do throws(Errno) {
@@ -65,7 +65,7 @@ final class TransactionChanges {
         _ original: FileCopy.Original, to location: ItemLocation, replacing old: FileStatus?
     ) throws(CoordinationError) {
         let (kind, before) = (
-            old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.Replaced.init)
+            old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.PresentItem.init)
         )
         let name = name(
             steps.put(at: location, kind, isDirectory: false, replacing: before, contentHash: nil))
@@ -85,7 +85,7 @@ final class TransactionChanges {
 
     func move(_ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?) {
         steps.move(
-            origin, TransactionSteps.Replaced(status), to: location, replacing: old.map(TransactionSteps.Replaced.init))
+            origin, .init(status), to: location, replacing: old.map(TransactionSteps.PresentItem.init))
     }
 
     func createDirectory(at location: ItemLocation) throws(CoordinationError) {
@@ -99,8 +99,8 @@ final class TransactionChanges {
         }
     }
 
-    func remove(_ location: ItemLocation, replaced old: FileStatus?) {
-        for number in steps.remove(location, replaced: old.map(TransactionSteps.Replaced.init)) {
+    func remove(_ location: ItemLocation, present old: FileStatus?) {
+        for number in steps.remove(location, present: old.map(TransactionSteps.PresentItem.init)) {
             Self.discard(name(number), in: staging)
         }
     }
@@ -164,7 +164,8 @@ extension TransactionChanges {
             }
             if case .arrival(let origin, let item) = step.effect {
                 part = try describeArrival(at: step.location, from: origin, item)
-                (inode, replaces) = (item.inode, step.before != nil)
+                inode = item.inode
+                replaces = step.before != nil
             }
             manifest.record.parts.append(part)
             manifest.steps.append(
@@ -176,7 +177,7 @@ extension TransactionChanges {
     }
 
     private func describeArrival(
-        at location: ItemLocation, from origin: ItemLocation, _ item: TransactionSteps.Replaced
+        at location: ItemLocation, from origin: ItemLocation, _ item: TransactionSteps.PresentItem
     ) throws(CoordinationError) -> ChangePart {
         let label = printable(origin.bytes)
         let status = try translating("transaction", item: label) { () throws(Errno) in try container.status(of: origin)
@@ -227,7 +228,7 @@ extension TransactionChanges {
     }
 }
 
-extension TransactionSteps.Replaced {
+extension TransactionSteps.PresentItem {
     init(_ status: FileStatus) { self.init(inode: status.inode, isDirectory: status.isDirectory) }
 }
 

@@ -3,8 +3,8 @@
 /// The steps of a transaction, collected as the changes are made, and the transaction's view of the container: its own
 /// changes over the present items. Each item has at most one step, however often it is changed.
 struct TransactionSteps: Equatable, Sendable {
-    /// The item at a location before the transaction.
-    struct Replaced: Equatable, Sendable {
+    /// An item that is there without the transaction.
+    struct PresentItem: Equatable, Sendable {
         var inode: UInt64
         var isDirectory: Bool
     }
@@ -14,7 +14,7 @@ struct TransactionSteps: Equatable, Sendable {
         case placement(ChangeRecord.Kind, isDirectory: Bool, contentHash: UInt64?)
         case removal
         /// The item at another location is moved to this location.
-        case arrival(from: ItemLocation, Replaced)
+        case arrival(from: ItemLocation, PresentItem)
     }
 
     struct Step: Equatable, Sendable {
@@ -22,7 +22,7 @@ struct TransactionSteps: Equatable, Sendable {
         /// The suffix of the step's name in staging. A directory's number is lower than those of the items made in it.
         let number: Int
         /// The item before the transaction; nil where there is none.
-        let before: Replaced?
+        let before: PresentItem?
         var effect: Effect
     }
 
@@ -84,7 +84,7 @@ struct TransactionSteps: Equatable, Sendable {
     /// Adds a step that puts a new item at its path. Returns its number in staging; an item that was changed before
     /// keeps its number.
     mutating func put(
-        at location: ItemLocation, _ kind: ChangeRecord.Kind, isDirectory: Bool, replacing before: Replaced?,
+        at location: ItemLocation, _ kind: ChangeRecord.Kind, isDirectory: Bool, replacing before: PresentItem?,
         contentHash: UInt64?
     ) -> Int {
         let effect = Effect.placement(kind, isDirectory: isDirectory, contentHash: contentHash)
@@ -99,7 +99,7 @@ struct TransactionSteps: Equatable, Sendable {
 
     /// Adds a step that moves the untouched item at `origin` to a location without a step, replacing the item there.
     mutating func move(
-        _ origin: ItemLocation, _ item: Replaced, to location: ItemLocation, replacing before: Replaced?
+        _ origin: ItemLocation, _ item: PresentItem, to location: ItemLocation, replacing before: PresentItem?
     ) {
         departed.insert(origin)
         steps[location] = Step(
@@ -109,7 +109,7 @@ struct TransactionSteps: Equatable, Sendable {
 
     /// Adds a step that removes an item and everything below it; items below with a removal of their own go to staging
     /// first. Returns the numbers in staging that are no longer needed.
-    mutating func remove(_ location: ItemLocation, replaced before: Replaced?) -> [Int] {
+    mutating func remove(_ location: ItemLocation, present before: PresentItem?) -> [Int] {
         var useless: [Int] = []
         for step in steps.values where step.location.isBelow(location) && step.effect != .removal {
             useless.append(step.number)

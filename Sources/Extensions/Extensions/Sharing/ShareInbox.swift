@@ -14,7 +14,7 @@ import GroupProtocolLines
 ///         try access.write(json: bookmarks, to: "bookmarks.json")
 ///     }
 ///
-/// An item is a directory of the inbox with its files and an `item.json`. It comes by one durable transaction, so that
+/// An item is a directory of the inbox with its files and an `item.json`. One durable transaction adds it, so that
 /// it is there as a whole or not at all, also after a power cut. Its name is a number that grows from item to item, and
 /// is not used again; items that are added at the same time come in any order. `blocking` has the calls that block.
 public struct ShareInbox: Sendable {

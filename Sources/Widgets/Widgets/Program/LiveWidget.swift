@@ -115,7 +115,7 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
     mutating func run(
         _ wakes: AsyncStream<Void>, _ waker: Waker, _ show: (ShownWidget) throws -> Void
     ) async throws {
-        ledger = storedLedger()
+        ledger = await storedLedger()
         if let placeholder = program.provider.placeholder?.view {
             try self.show(placeholder, isPlaceholder: true, show)
         }
@@ -208,10 +208,10 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
     }
 
     /// Reads the ledger of the process that refreshed the widget last. A damaged one counts as none.
-    private func storedLedger() -> RefreshLedger {
+    private func storedLedger() async -> RefreshLedger {
         guard !program.container.isReadOnly,
             let file = try? RefreshLedger.file(ofKind: program.provider.kind, in: program.container),
-            let holding = try? file.holdBlocking("read what refreshes cost", timeout: .seconds(1))
+            let holding = try? await file.hold("read what refreshes cost", timeout: .seconds(1))
         else { return RefreshLedger() }
         defer { holding.end() }
         return (try? RefreshLedger(file)) ?? RefreshLedger()

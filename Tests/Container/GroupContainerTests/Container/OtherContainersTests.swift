@@ -111,7 +111,7 @@ struct `Nested containers` {
             by: sample.container.opened, purpose: Array("dead".utf8), .relaxed,
             preconditions: Preconditions(container: sample.container.opened, lock: nil, deadline: .never))
         let location = try ItemLocation(Array("d".utf8))
-        transaction.remove(location, replaced: try sample.container.opened.status(of: location))
+        transaction.remove(location, present: try sample.container.opened.status(of: location))
         let content = try transaction.describe()
         try transaction.writeManifest(content)
         let staging = try FileDescriptor.open(

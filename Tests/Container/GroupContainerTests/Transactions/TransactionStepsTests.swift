@@ -7,14 +7,14 @@ import Testing
 @Suite
 struct `Transaction steps` {
     private static func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
-    private static let file = TransactionSteps.Replaced(inode: 7, isDirectory: false)
-    private static let directory = TransactionSteps.Replaced(inode: 8, isDirectory: true)
+    private static let file = TransactionSteps.PresentItem(inode: 7, isDirectory: false)
+    private static let directory = TransactionSteps.PresentItem(inode: 8, isDirectory: true)
 
     private var steps = TransactionSteps()
 
     private mutating func place(
         _ path: String, _ kind: ChangeRecord.Kind = .created, isDirectory: Bool = false,
-        replacing before: TransactionSteps.Replaced? = nil
+        replacing before: TransactionSteps.PresentItem? = nil
     ) throws -> Int {
         steps.put(at: try Self.location(path), kind, isDirectory: isDirectory, replacing: before, contentHash: nil)
     }
@@ -28,7 +28,7 @@ struct `Transaction steps` {
         #expect(try place("new/a") == 1)
         #expect(try place("b", .modified, replacing: Self.file) == 2)
         #expect(try place("new/a") == 1)
-        #expect(try steps.remove(Self.location("c"), replaced: Self.file) == [])
+        #expect(try steps.remove(Self.location("c"), present: Self.file) == [])
         #expect(lines == ["0 new +", "1 new/a +", "2 b +", "3 c -"])
     }
 
@@ -36,7 +36,7 @@ struct `Transaction steps` {
         #expect(try steps.view(Self.location("a")) == .untouched)
         _ = try place("new", isDirectory: true)
         _ = try place("new/a")
-        _ = try steps.remove(Self.location("d"), replaced: Self.directory)
+        _ = try steps.remove(Self.location("d"), present: Self.directory)
         #expect(try steps.view(Self.location("new")) == .staged(number: 0, isDirectory: true))
         #expect(try steps.view(Self.location("new/a")) == .staged(number: 1, isDirectory: false))
         #expect(try steps.view(Self.location("new/b")) == .absent)
@@ -50,14 +50,14 @@ struct `Transaction steps` {
         _ = try place("new", isDirectory: true)
         _ = try place("new/a")
         #expect(try steps.hasSteps(below: Self.location("new")))
-        #expect(try steps.remove(Self.location("new"), replaced: nil).sorted() == [0, 1])
+        #expect(try steps.remove(Self.location("new"), present: nil).sorted() == [0, 1])
         #expect(steps.isEmpty)
         #expect(try place("new") == 2)
     }
 
     @Test mutating func `removing what a transaction replaced is a step that removes the old item`() throws {
         let number = try place("a", .modified, replacing: Self.file)
-        #expect(try steps.remove(Self.location("a"), replaced: Self.file) == [number])
+        #expect(try steps.remove(Self.location("a"), present: Self.file) == [number])
         #expect(lines == ["0 a -"])
         #expect(try steps[Self.location("a")]?.before == Self.file)
         #expect(try place("a", .modified, replacing: Self.file) == 0)
@@ -67,9 +67,9 @@ struct `Transaction steps` {
     }
 
     @Test mutating func `steps that empty a directory come before the step that removes it`() throws {
-        _ = try steps.remove(Self.location("d/x"), replaced: Self.file)
+        _ = try steps.remove(Self.location("d/x"), present: Self.file)
         #expect(try !steps.hasSteps(below: Self.location("d")))
-        _ = try steps.remove(Self.location("d"), replaced: Self.directory)
+        _ = try steps.remove(Self.location("d"), present: Self.directory)
         #expect(lines == ["0 d/x -", "1 d -"])
     }
 }
