@@ -1,7 +1,6 @@
 #if SQLite
 import CGroupSQLite
 import GroupSystemCalls
-import Synchronization
 
 /// SQLite's access to files, without the opening and removing that a forged journal could cause. The journal of a
 /// database can name a second one, the super-journal of a transaction in several databases, anywhere; SQLite reads that
@@ -10,7 +9,7 @@ import Synchronization
 /// Interface or VFS"
 enum ConfinedFiles {
     /// The files that SQLite may delete.
-    private static let removable = Mutex<Set<[UInt8]>>([])
+    private static let removable = Guarded<Set<[UInt8]>>([])
     private nonisolated(unsafe) static let base: UnsafeMutablePointer<sqlite3_vfs>? = unsafe sqlite3_vfs_find(nil)
     /// The name to open a database with. Nil, for the usual access, only if there is no memory for it.
     nonisolated(unsafe) static let name: UnsafePointer<CChar>? = unsafe registered()

@@ -15,7 +15,7 @@ import Synchronization
     private var statements: [String: Statement] = [:]
     private static let keptStatements = 64
     /// Guards the handle against being closed while another thread interrupts it.
-    private let life = Mutex(())
+    private let life = Guarded(())
     let mode: Mode
     /// What the errors of the present transaction are about.
     var label: DatabaseLabel

@@ -2,7 +2,6 @@
 import Dispatch
 import GroupContainer
 import GroupSystemCalls
-import Synchronization
 
 /// The connections of one open database: one that writes, and some that read, each in one transaction at a time.
 final class Connections: Sendable {
@@ -23,7 +22,7 @@ final class Connections: Sendable {
     private let durability: Durability
     private let mayWrite: Bool
     let label: DatabaseLabel
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     /// The transactions that run.
     private let running = DispatchGroup()
     private let forkGeneration = GroupSystemCalls.forkGeneration
@@ -265,7 +264,7 @@ final class Connections: Sendable {
 
 /// A transaction that another thread may end: the task that waits for it was cancelled.
 final class Interruptible: Sendable {
-    private let state = Mutex<(connection: Connection?, isCancelled: Bool)>((nil, false))
+    private let state = Guarded<(connection: Connection?, isCancelled: Bool)>((nil, false))
 
     func begin(_ connection: Connection, _ label: DatabaseLabel) throws(CoordinationError) {
         let isCancelled = state.withLock { state in
