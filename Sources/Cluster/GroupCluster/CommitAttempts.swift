@@ -49,3 +49,25 @@ package struct CommitAttempts: Equatable, Sendable {
     /// Delays the next attempt until a time.
     package mutating func wait(until time: Int64) { next = time }
 }
+
+/// The limit for the used part of etcd's database, from which on nothing is sent.
+///
+/// The used part shrinks by itself now and then: pages that a write of etcd has replaced count as used until its next
+/// write. So after the limit was exceeded, sending goes on only when an eighth of it is free; otherwise this machine
+/// would stop and go on by turns.
+package struct RoomLimit: Equatable, Sendable {
+    /// In bytes. What is above it is too much.
+    package let limit: UInt64
+    package private(set) var isExceeded = false
+
+    package init(_ limit: UInt64) { self.limit = limit }
+
+    /// The size, in bytes, above which nothing is sent.
+    package var bound: UInt64 { isExceeded ? limit - limit / 8 : limit }
+
+    /// Notes the size of the used part, in bytes. Returns whether it is too much for an entry to be sent.
+    package mutating func exceeded(by used: UInt64) -> Bool {
+        isExceeded = used > bound
+        return isExceeded
+    }
+}

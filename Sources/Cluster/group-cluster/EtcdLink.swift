@@ -75,9 +75,8 @@ final class EtcdLink: Sendable {
     let session = Guarded<Int64>(0)
     /// The session of the program's last run, which may not have ended yet and may still have locks.
     private let lastSession: Int64
-    /// The limit for the used part of etcd's database, history included, in bytes. Above the limit, only empty entries
-    /// are sent.
-    private let mostRoom: UInt64
+    /// The limit for the used part of etcd's database, history included. Above the limit, only empty entries are sent.
+    private let roomLimit: Guarded<RoomLimit>
     private let room = Guarded((used: UInt64(0), isKnownUntil: DispatchTime(uptimeNanoseconds: 0)))
     private let threads = DispatchGroup()
     private let nextRenewal = Guarded(DispatchTime.now())
@@ -99,7 +98,7 @@ final class EtcdLink: Sendable {
         contents: ContentFiles, lastSession: Int64, mostRoom: UInt64, post: @escaping @Sendable (LinkEvent) -> Void
     ) {
         self.lastSession = lastSession
-        self.mostRoom = mostRoom
+        roomLimit = Guarded(RoomLimit(mostRoom))
         self.configuration = configuration
         self.keys = keys
         self.machine = machine
@@ -274,7 +273,7 @@ final class EtcdLink: Sendable {
     /// has sent since.
     private func usedRoom(_ client: EtcdClient) throws(EtcdFailure) -> UInt64 {
         let known = room.withLock { $0 }
-        if known.used <= mostRoom && DispatchTime.now() < known.isKnownUntil { return known.used }
+        if known.used <= roomLimit.withLock({ $0.bound }) && DispatchTime.now() < known.isKnownUntil { return known.used }
         let used = try client.status().dbSizeInUse
         room.withLock { $0 = (used, .now() + Self.renewal) }
         return used
@@ -284,7 +283,9 @@ final class EtcdLink: Sendable {
         do throws(EtcdFailure) {
             let entry = try? ClusterEntry(bytes: request.bytes)
             // An empty entry is sent nevertheless, since it decides the fate of an entry that may have been sent.
-            if entry?.changes.isEmpty != true, case let used = try usedRoom(client), used > mostRoom {
+            if entry?.changes.isEmpty != true, case let used = try usedRoom(client),
+                roomLimit.withLock({ $0.exceeded(by: used) })
+            {
                 return post(.roomUsed(request, bytes: used))
             }
             removeMarks(except: entry?.operation, client)

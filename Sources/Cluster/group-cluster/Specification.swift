@@ -40,7 +40,7 @@ let groupClusterSpecification = CommandSpecification(
                 .value(
                     "budget", "MIB",
                     help:
-                        "The quota of etcd's database. When half of it is used, history included, nothing is sent, and the status says so. The default is 2048."
+                        "The quota of etcd's database. When more than half of it is used, history included, nothing is sent until an eighth of that half is free again, and the status says so. The default is 2048."
                 ),
                 .value("authority", "FILE", help: "The certificate of the authority that has signed etcd's."),
             ],

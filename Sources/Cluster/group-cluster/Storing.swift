@@ -53,7 +53,7 @@ extension Machine {
 
     /// Returns the failure for an etcd database that uses too much room. Nothing is sent until there is room.
     func noRoom(_ used: UInt64) -> String {
-        "etcd's database uses \(used >> 20) MiB of a budget of \(identity.budget >> 20), and nothing is sent from half of it on; compact and defragment etcd, or give it more room and this program a larger --budget"
+        "etcd's database uses \(used >> 20) MiB of a budget of \(identity.budget >> 20); above half of the budget nothing is sent, until an eighth of that half is free again; compact and defragment etcd, or give it more room and this program a larger --budget"
     }
 
     func showStatus(force: Bool) throws {
