@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 @testable import GroupLog
 
-@Suite(.timeLimit(.minutes(1))) struct `Diagnostic events` {
+@Suite(.timeLimit(.minutes(1)), .ownThreads) struct `Diagnostic events` {
     private func next(
         _ code: Diagnostic.Code, _ follower: inout Follower<Diagnostic>
     ) throws -> Diagnostic {
@@ -54,19 +54,19 @@ import Testing
         let container = try Container(path: temporary.path, creating: true)
         let events = container.diagnostics
         let (received, continuation) = AsyncStream<String>.makeStream()
-        let listener = Task {
-            for await event in events { continuation.yield(event.text) }
+        // Both tasks run on the test's thread: on those of the pool, each of the hundred turns would wait for other tests.
+        await withTaskGroup { tasks in
+            tasks.addTask { for await event in events { continuation.yield(event.text) } }
+            var texts = received.makeAsyncIterator()
+            for number in 0..<100 {
+                container.opened.diagnostics.report(.damageMet, "\(number)")
+                let text = await texts.next()
+                #expect(text == "\(number)")
+                // Sometimes the listener waits by now, sometimes not yet.
+                await Task.yield()
+            }
+            tasks.cancelAll()
         }
-        var texts = received.makeAsyncIterator()
-        for number in 0..<100 {
-            container.opened.diagnostics.report(.damageMet, "\(number)")
-            let text = await texts.next()
-            #expect(text == "\(number)")
-            // Sometimes the listener waits by now, sometimes not yet.
-            await Task.yield()
-        }
-        listener.cancel()
-        await listener.value
     }
 
     @Test func `a diagnostics sequence ends when its task is cancelled`() async throws {
