@@ -273,7 +273,8 @@ final class EtcdLink: Sendable {
     /// has sent since.
     private func usedRoom(_ client: EtcdClient) throws(EtcdFailure) -> UInt64 {
         let known = room.withLock { $0 }
-        if known.used <= roomLimit.withLock({ $0.bound }) && DispatchTime.now() < known.isKnownUntil { return known.used }
+        let bound = roomLimit.withLock { $0.bound }
+        if known.used <= bound && DispatchTime.now() < known.isKnownUntil { return known.used }
         let used = try client.status().dbSizeInUse
         room.withLock { $0 = (used, .now() + Self.renewal) }
         return used

@@ -54,7 +54,8 @@ import Testing
         let container = try Container(path: temporary.path, creating: true)
         let events = container.diagnostics
         let (received, continuation) = AsyncStream<String>.makeStream()
-        // Both tasks run on the test's thread: on those of the pool, each of the hundred turns would wait for other tests.
+        // Both tasks run on the test's thread: on those of the pool, each of the hundred turns would wait for other
+        // tests.
         await withTaskGroup { tasks in
             tasks.addTask { for await event in events { continuation.yield(event.text) } }
             var texts = received.makeAsyncIterator()
