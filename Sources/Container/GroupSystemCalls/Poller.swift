@@ -55,7 +55,8 @@ package final class Poller: Sendable {
         _ = unsafe write(waker.number, &one, 8)
     }
 
-    func forgetWakes() {
+    /// Forgets the wakes that no wait has used up. System calls: read(2)
+    package func forgetWakes() {
         var count: UInt64 = 0
         _ = unsafe read(waker.number, &count, 8)
     }

@@ -21,9 +21,11 @@ public final class GroupListener: Sendable {
     /// `damaged`, once, where messages are gone, and the next call goes on; `notFound` where the listener, or the
     /// container, was removed. System calls: futex(FUTEX_WAIT), only where there is nothing to read.
     public func next(timeout: Duration? = nil) throws(CoordinationError) -> GroupMessage? {
-        var follower = Follower(feed)
+        var follower = follower
         return try follower.next(timeout: timeout)
     }
+
+    var follower: Follower<GroupMessage> { Follower(feed) }
 
     /// The form of `next(timeout:)` that waits only once: see `Follower.next(timeout:since:)`.
     package func next(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> GroupMessage? {

@@ -55,6 +55,15 @@ public final class Container: Sendable {
         try self.init(Array(path.utf8), nil, creating, unixGroup, retention, timeout, adopting: adopting)
     }
 
+    /// Opens the container at a path that need not be text. See
+    /// `init(path:creating:adopting:unixGroup:retention:timeout:)`.
+    public convenience init(
+        path: AbsolutePath, creating: Bool = false, adopting: Bool = false, unixGroup: String? = nil,
+        retention: JournalRetention = .standard, timeout: Duration? = Container.openingTimeout
+    ) throws(CoordinationError) {
+        try self.init(path.bytes, nil, creating, unixGroup, retention, timeout, adopting: adopting)
+    }
+
     /// Opens the container of a name.
     package convenience init(
         _ name: ContainerName, creating: Bool = false, adopting: Bool = false, unixGroup: String? = nil,

@@ -261,8 +261,13 @@ extension Coordinator.Round: Sendable where Answer: Sendable {}
 /// its thread; do not use them on the cooperative pool.
 public struct BlockingCoordinator: Sendable {
     let coordinator: Coordinator
+    /// Ends the waits of the calls; nil for calls that wait for the whole of their time.
+    let cancellation: Cancellation?
 
-    init(_ coordinator: Coordinator) { self.coordinator = coordinator }
+    init(_ coordinator: Coordinator, orUntil cancellation: Cancellation? = nil) {
+        self.coordinator = coordinator
+        self.cancellation = cancellation
+    }
 
     /// Runs `body` with access to all items, or throws with none. See `Coordinator.coordinate`.
     @discardableResult
@@ -286,7 +291,9 @@ public struct BlockingCoordinator: Sendable {
     package func run<Answer>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?, _ body: (Access) throws -> Answer
     ) throws -> Answer {
-        try attempt(call, timeout, nil) { grant, inquiry in try coordinator.run(grant, inquiry, durability, body) }
+        try attempt(call, timeout, cancellation) { grant, inquiry in
+            try coordinator.run(grant, inquiry, durability, body)
+        }
     }
 
     /// The blocking form of `Coordinator.attempt`.
@@ -325,11 +332,12 @@ public struct BlockingCoordinator: Sendable {
     /// Begins an access to all items that lasts until `end(_:)`, for requests that are not a closure. `cancellation`
     /// ends the wait: error `cancelled`.
     package func begin(
-        _ intents: [AccessIntent], timeout: Duration?, orUntil cancellation: Cancellation?
+        _ intents: [AccessIntent], durability: Durability = .relaxed, operation: String = "coordinate",
+        timeout: Duration?, orUntil cancellation: Cancellation?
     ) throws -> HeldAccess {
-        let call = ItemCall(operation: "coordinate", intents: intents)
+        let call = ItemCall(operation: operation, intents: intents)
         return try attempt(call, timeout, cancellation) { grant, inquiry in
-            try coordinator.hold(grant, inquiry, .relaxed)
+            try coordinator.hold(grant, inquiry, durability)
         }
     }
 

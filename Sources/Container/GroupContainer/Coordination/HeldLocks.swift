@@ -1,0 +1,50 @@
+/// Locks that are held between calls, for code that cannot put its work into one closure: a program in another
+/// language, an object that lives as long as a window. Each change under them is visible and final at once.
+///
+///     let locks = try container.coordinator(purpose: "editor").blocking.lock(.writing("draft.txt"))
+///     let text = try locks.perform { try $0.readBytes("draft.txt") }
+///     try locks.perform { try $0.write(bytes: text + more, to: "draft.txt") }
+///     try locks.unlock()
+///
+/// Several threads may use them, one at a time. They end with `unlock()`, with the last reference to this object, or
+/// with the process. The kernel names this process as their holder meanwhile, so hold them for as short as you can.
+public final class HeldLocks: Sendable {
+    private let coordinator: BlockingCoordinator
+    private let held: HeldAccess
+
+    init(_ coordinator: BlockingCoordinator, _ held: HeldAccess) {
+        self.coordinator = coordinator
+        self.held = held
+    }
+
+    deinit { try? coordinator.end(held) }
+
+    /// Runs work with the items, on the calling thread, one call at a time. A request that the work makes for what is
+    /// held is nested: reading is granted, and a change is the error `deadlock`. Errors: those of `work`;
+    /// `invalidArgument` after `unlock()`
+    @discardableResult
+    public func perform<Answer>(_ work: (Access) throws -> Answer) throws -> Answer { try held.performBlocking(work) }
+
+    /// Ends the locks; a second call does nothing. Durable changes that were made under them are on the disk when this
+    /// returns. Error: `notDurable`, after which the locks have ended, too
+    public func unlock() throws { try coordinator.end(held) }
+}
+
+extension BlockingCoordinator {
+    /// Locks all items, or throws with none locked; the locks are held until `HeldLocks.unlock()`. Errors: those of
+    /// `Coordinator.coordinate`
+    public func lock(
+        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> HeldLocks {
+        try lock(intents, durability: durability, timeout: timeout)
+    }
+
+    /// Locks an array of items. See the variadic form.
+    public func lock(
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> HeldLocks {
+        let held = try begin(
+            intents, durability: durability, operation: "lock", timeout: timeout, orUntil: cancellation)
+        return HeldLocks(self, held)
+    }
+}
