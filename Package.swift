@@ -161,6 +161,14 @@ let clusterTargets: [Target] = [
         uses: commandModules + ["Cluster", "GroupCluster", "GroupDatabase", "GroupEtcd", "GroupDigest", "GroupCurl"]),
 ]
 
+// Sources/Languages: the container for programs in other languages.
+
+let languages = Directory("Sources/Languages")
+let languagesTargets: [Target] = [
+    .target(name: "CGroupInterface", path: languages.path("CGroupInterface")),
+    languages.module("GroupLibrary", uses: ["CGroupInterface", "GroupContainer"]),
+]
+
 // Sources/Examples: programs that use the package as its users do.
 
 let examples = Directory("Sources/Examples")
@@ -264,6 +272,9 @@ let programsTargets: [Target] = [
     programs.program("adopted-widget", in: "AdoptedWidgets", uses: ["NotificationCenter", "WidgetKit"]),
     programs.program("database-member", in: "DatabaseMember", uses: ["GroupContainer", "GroupDatabase"]),
     programs.program("secrets-member", in: "SecretsMember", uses: ["GroupSecrets"]),
+    .executableTarget(
+        name: "library-member", dependencies: ["CGroupInterface", "GroupLibrary"],
+        path: programs.path("LibraryMember")),
     programs.program(
         "cluster-bench", in: "ClusterBench", uses: ["Cluster", "GroupContainer", "GroupEtcd", "GroupSystemCalls"]),
     programs.program(
@@ -271,7 +282,7 @@ let programsTargets: [Target] = [
         uses: ["EtcdSupport", "TestSupport", "Cluster", "GroupContainer", "GroupSystemCalls"]),
 ]
 
-// Tests/Container to Tests/Cluster: the tests of the directory of this name in Sources.
+// Tests/Container to Tests/Languages: the tests of the directory of this name in Sources.
 
 let containerTests = Directory("Tests/Container")
 let containerTestsTargets: [Target] = [
@@ -419,6 +430,18 @@ let clusterTestsTargets: [Target] = [
         ]),
 ]
 
+let languagesTests = Directory("Tests/Languages")
+let languagesTestsTargets: [Target] = [
+    // Without strict memory safety: what a test does with a C interface is unsafe throughout.
+    .testTarget(
+        name: "GroupLibraryTests",
+        dependencies: [
+            "TestSupport", "CGroupInterface", "GroupLibrary", "GroupContainer", "GroupSystemCalls", "groupctl",
+            "library-member",
+        ],
+        path: languagesTests.path("GroupLibraryTests"), swiftSettings: Array(strict.dropFirst()))
+]
+
 // Tests/Support/Fuzzers: the decoders, as a test of their corpora; or, for tools/fuzz, as the one program that libFuzzer
 // drives.
 
@@ -477,10 +500,11 @@ let package = Package(
         .trait(name: "PNG", description: "Pictures in the example photos (libpng-dev)."),
     ],
     targets: containerTargets + renamedTargets + commandsTargets + widgetsTargets + extensionsTargets + appleTargets
-        + servicesTargets + clusterTargets + widgetExamples + extensionExamples + serviceExamples + appleExamples
+        + servicesTargets + clusterTargets + languagesTargets + widgetExamples + extensionExamples + serviceExamples
+        + appleExamples
         + supportTargets
         + programsTargets + containerTestsTargets + commandsTestsTargets + widgetsTestsTargets + extensionsTestsTargets
-        + appleTestsTargets + servicesTestsTargets + clusterTestsTargets + fuzzers,
+        + appleTestsTargets + servicesTestsTargets + clusterTestsTargets + languagesTestsTargets + fuzzers,
     swiftLanguageModes: [.v6]
 )
 
