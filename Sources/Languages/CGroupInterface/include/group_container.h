@@ -238,7 +238,7 @@ group_status group_create_directory(
     group_container container, const char *path, const group_options *options, group_result *result,
     group_error **error);
 
-/* Returns the items in a directory, or in the container (`path` NULL), sorted by path; without a lock. */
+/* Returns what is directly in a directory, or in the container (`path` NULL), sorted by path; without a lock. */
 group_status group_list(group_container container, const char *path, group_items **items, group_error **error);
 
 /* The new content of an item, in the callback of an update. */

@@ -1,0 +1,160 @@
+"""Followers: iterators that wait on a descriptor, so that a signal or an event loop can go on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from ctypes import POINTER, byref, c_char_p, c_void_p, sizeof, string_at
+from typing import Any, AsyncIterator, Generic, Iterable, Iterator, NamedTuple, Optional, TypeVar
+
+from . import _library as c
+from ._library import NOTHING, PathLike, call, library, path_bytes, path_text
+from ._waiting import await_descriptor
+
+Element = TypeVar("Element")
+_KINDS = {
+    1: "created", 2: "modified", 3: "removed", 4: "moved", 5: "exchanged", 6: "touched", 7: "present", 8: "bookmark",
+    9: "rescan", 10: "degraded",
+}
+
+
+class Change(NamedTuple):
+    """A change of an item."""
+
+    #: "created", "modified", "removed", "moved", "exchanged", "touched"; of a snapshot: "present", "bookmark"; "rescan":
+    #: changes are missing, look at all items; "degraded": some changes may not be reported.
+    kind: str
+    path: str
+    #: Of "moved": where the item was; of "exchanged": the other item.
+    other_path: Optional[str]
+    sequence: int
+    generation: int
+    #: In seconds since 1970.
+    time: float
+    #: The process that made it under a lock, and its purpose; None otherwise.
+    author: Optional[int]
+    purpose: Optional[str]
+    #: The position behind it, for `follow(since=…)`.
+    cursor: str
+    reason: Optional[str]
+
+
+class Stream(Generic[Element]):
+    """An iterator of what comes, which never ends by itself. For one thread or task."""
+
+    _handle: Any
+    _descriptor: int
+
+    def _take(self) -> Optional[Element]:
+        """Returns what there is now."""
+        raise NotImplementedError
+
+    def next(self, timeout: Optional[float] = None) -> Optional[Element]:
+        """Returns the next element; None if none came within `timeout` seconds (None: waits without end)."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            element = self._take()
+            if element is not None:
+                return element
+            if not await_descriptor(self._descriptor, deadline) and deadline is not None:
+                if time.monotonic() >= deadline:
+                    return self._take()
+
+    def fileno(self) -> int:
+        """The descriptor that can be read while there may be an element: for select, selectors and event loops."""
+        return self._descriptor
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        element = self.next()
+        if element is None:
+            raise StopIteration
+        return element
+
+    def __aiter__(self) -> AsyncIterator[Element]:
+        return self
+
+    async def __anext__(self) -> Element:
+        while True:
+            element = self._take()
+            if element is not None:
+                return element
+            loop = asyncio.get_running_loop()
+            ready = loop.create_future()
+            loop.add_reader(self._descriptor, _set, ready)
+            try:
+                await ready
+            finally:
+                loop.remove_reader(self._descriptor)
+
+
+class Follower(Stream[Change]):
+    """The changes of items: see `Container.follow`."""
+
+    def __init__(
+        self, container: Any, include: Iterable[PathLike], exclude: Iterable[PathLike], since: Optional[str],
+        without_purpose: Optional[str], snapshot_after_rescan: bool, quiet: float, at_most: float,
+    ) -> None:
+        given = c.FollowOptions(
+            sizeof(c.FollowOptions), None if since is None else since.encode(), _patterns(include),
+            _patterns(exclude), None if without_purpose is None else without_purpose.encode(), snapshot_after_rescan,
+            c.milliseconds(quiet), c.milliseconds(at_most),
+        )
+        handle = c_void_p()
+        call("follow", container, byref(given), byref(handle))
+        self._handle = handle
+        self._descriptor = library.group_follower_descriptor(handle)
+
+    @property
+    def cursor(self) -> str:
+        """The position behind what was returned, for `follow(since=…)` of a later run."""
+        text = c_void_p()
+        call("follower_cursor", self._handle, byref(text))
+        try:
+            return string_at(text.value or 0).decode()
+        finally:
+            library.group_free(text)
+
+    def close(self) -> None:
+        """Ends following."""
+        handle, self._handle = self._handle, None
+        library.group_follower_close(handle)
+
+    def __enter__(self) -> "Follower":
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if library is not None and getattr(self, "_handle", None) is not None:
+            self.close()
+
+    def _take(self) -> Optional[Change]:
+        change = POINTER(c.Change)()
+        if call("follower_next", self._handle, 0, None, byref(change)) == NOTHING:
+            return None
+        try:
+            one = change.contents
+            return Change(
+                _KINDS.get(one.kind, str(one.kind)), path_text(one.path),
+                None if one.other_path is None else path_text(one.other_path), one.sequence, one.generation,
+                one.time / 1e9, one.author_process or None, c._text(one.author_purpose), one.cursor.decode(),
+                c._text(one.reason),
+            )
+        finally:
+            library.group_change_free(change)
+
+
+def _set(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _patterns(patterns: Iterable[PathLike]) -> Any:
+    if isinstance(patterns, (str, bytes)):
+        patterns = [patterns]
+    raw = [path_bytes(pattern) for pattern in patterns]
+    return (c_char_p * (len(raw) + 1))(*raw, None) if raw else None
