@@ -18,13 +18,16 @@ Runs the shell blocks of the documents and compiles the Swift ones, as they are 
 
 The Swift blocks of a page are one program, in their order, with what tools/lib/pages/PAGE.swift declares for them. The
 shell blocks of a page run one after the other in one bash, in a new directory, with this package's programs in PATH and
-after tools/lib/pages/PAGE.sh, which stands for what the reader has: other programs, a second terminal, a Ctrl-C. A
-comment before a block leaves it out, with the reason: <!-- not run: … -->. So does <!-- no shell block is run: … --> for
-a whole page.
+after tools/lib/pages/PAGE.sh, which stands for what the reader has: other programs, a second terminal, a Ctrl-C. The
+Python blocks of a page are one program. A block after <!-- file: NAME --> is a file of the shell's directory. A comment
+before a block leaves it out, with the reason: <!-- not run: … -->. So does <!-- no shell block is run: … --> for a whole
+page.
 
-Uses what is built in .build/tools/debug (tools/test builds it)."""
+Uses what is built in .build/tools/debug (tools/test builds it); for Python and C, tools/library."""
 
-BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>.+?) -->\n+)?```(?P<language>swift|sh)\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r"(?:<!-- (?:not run: (?P<reason>.+?)|file: (?P<file>[\w.-]+)) -->\n+)?```(?P<language>swift|sh|python|c|js)\n"
+    r"(?P<text>.*?)^```$", re.M | re.S)
 
 
 def pages():
@@ -42,7 +45,7 @@ def blocks(path, language):
     kept, left = [], 0
     none = language == "sh" and "<!-- no shell block is run: " in text
     for match in BLOCK.finditer(text):
-        if match["language"] != language:
+        if match["language"] != language or match["file"]:
             continue
         if match["reason"] or none:
             left += 1
@@ -67,8 +70,36 @@ def compile_swift(name, path, kept, directory):
     return "" if done.returncode == 0 and "warning:" not in done.stderr else done.stderr
 
 
-def run_shell(name, kept, directory):
+def files(path):
+    """The blocks that are files, by their names."""
+    with open(path, encoding="utf-8") as file:
+        return {match["file"]: match["text"] for match in BLOCK.finditer(file.read()) if match["file"]}
+
+
+def run_python(path, kept, directory):
+    """The output of the page's Python blocks; empty where they succeed."""
+    script = os.path.join(directory, "page.py")
+    with open(script, "w", encoding="utf-8") as file:
+        for line, text in kept:
+            file.write(f"# {path}, line {line}\n{text}")
+    done = subprocess.run([sys.executable, script], cwd=directory, env=library_environment(), capture_output=True,
+                          text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def library_environment():
+    """The environment in which programs in Python and C find the library that tools/library has built."""
+    library = os.path.join(ROOT, ".build", "library", "files", "lib")
+    return dict(os.environ, PYTHONPATH=os.path.join(ROOT, "Sources", "Languages", "Python"), PYTHONDONTWRITEBYTECODE="1",
+                GROUP_CONTAINER_LIBRARY=os.path.join(library, "libgroupcontainer.so.0"), LD_LIBRARY_PATH=library,
+                PKG_CONFIG_PATH=os.path.join(library, "pkgconfig"))
+
+
+def run_shell(name, kept, directory, contents):
     """The output of the page's shell; empty where each block succeeds."""
+    for file_name, text in contents.items():
+        with open(os.path.join(directory, file_name), "w", encoding="utf-8") as file:
+            file.write(text)
     script = os.path.join(directory, "page.sh")
     with open(script, "w", encoding="utf-8") as file:
         file.write("set -eu\n")
@@ -80,7 +111,7 @@ def run_shell(name, kept, directory):
         file.write("if type finish >/dev/null 2>&1; then finish; fi\n")
     home = os.path.join(directory, "home")
     os.mkdir(home)
-    environment = dict(os.environ, PATH=BUILT + ":" + os.environ["PATH"], HOME=home, PAGES=CONTEXTS,
+    environment = dict(library_environment(), PATH=BUILT + ":" + os.environ["PATH"], HOME=home, PAGES=CONTEXTS,
                        GROUP_CONTAINERS_HOME=os.path.join(home, "groups"))
     # Into a file: a program that the page leaves in the background would keep a pipe open.
     with open(os.path.join(directory, "output"), "w+", encoding="utf-8", errors="replace") as output:
@@ -113,14 +144,19 @@ def main():
     for name, path in known.items():
         if options.page and name not in options.page:
             continue
-        for language, check in (("swift", compile_swift), ("sh", run_shell)):
+        for language in ("swift", "python", "sh"):
             kept, left = blocks(path, language)
             if not kept and not left:
                 continue
             output = ""
             if kept:
                 with tempfile.TemporaryDirectory() as directory:
-                    output = check(name, path, kept, directory) if language == "swift" else check(name, kept, directory)
+                    if language == "swift":
+                        output = compile_swift(name, path, kept, directory)
+                    elif language == "python":
+                        output = run_python(path, kept, directory)
+                    else:
+                        output = run_shell(name, kept, directory, files(path))
             if output:
                 failed = True
                 print(f"FAIL {os.path.relpath(path, ROOT)}, {language}:\n{output}")

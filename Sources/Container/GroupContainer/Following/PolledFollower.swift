@@ -8,7 +8,7 @@ import GroupSystemCalls
 ///     // In the loop, when follower.fileDescriptor can be read:
 ///     while let change = try follower.next() { show(change) }
 ///
-/// Only `next()` ends the readiness, when it has returned nil: a loop that is told of a level (poll, epoll without
+/// Only `next()` ends the readiness, when it has returned nil: a loop that asks for a level (poll, epoll without
 /// `EPOLLET`) may take one element at a time; another one takes elements until there are none. The descriptor is
 /// closed with this object; the caller does not read from it. A thread sleeps for the descriptor as long as this
 /// object lives; while nothing happens, it makes no system call. After fork(2), the child's copy is never ready.

@@ -1,5 +1,5 @@
 /* A container: a directory that several processes share. Locks keep them from tearing each other's files, writes are
- * atomic and durable, and each process is told of every change, in order and once.
+ * atomic and durable, and each process can follow all changes, in order, each once.
  *
  * Handles. `group_open` and its like make handles, and a close function for each kind ends them. A handle is a number
  * that is never used again: a function that is given NULL, a closed handle or one of another kind returns

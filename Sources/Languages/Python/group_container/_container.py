@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 Text = Union[str, bytes, bytearray, memoryview]
 
-#: The time that a call waits for locks, in seconds, if it is not told otherwise.
+#: The time that a call waits for locks, in seconds, unless it gets another.
 DEFAULT_TIMEOUT = 10.0
 _TYPES = {1: "file", 2: "directory", 3: "symbolicLink", 4: "other"}
 _CREATE, _ADOPT = 1, 2
