@@ -166,7 +166,7 @@ let clusterTargets: [Target] = [
 let languages = Directory("Sources/Languages")
 let languagesTargets: [Target] = [
     .target(name: "CGroupInterface", path: languages.path("CGroupInterface")),
-    languages.module("GroupLibrary", uses: ["CGroupInterface", "GroupContainer"]),
+    languages.module("GroupLibrary", uses: ["CGroupInterface", "GroupContainer", "Widgets"]),
 ]
 
 // Sources/Examples: programs that use the package as its users do.

@@ -106,6 +106,12 @@ func next<Element: StreamElement, Value>(
     }
 }
 
+@c @implementation package func group_note_uncoordinated_changes(
+    _ container: OpaquePointer?, _ error: ErrorPointer?
+) -> group_status {
+    unsafe answering("follow", error) { try unsafe OpenedContainer.of(container).container.noteUncoordinatedChanges() }
+}
+
 @c @implementation package func group_follower_descriptor(_ follower: OpaquePointer?) -> Int32 {
     unsafe descriptor(follower, PolledFollower<Change>.self)
 }
@@ -136,7 +142,8 @@ private func describe(_ change: Change) throws(CoordinationError) -> UnsafeMutab
             author_purpose: block.text(change.author?.purpose), transaction: block.text(change.transaction?.identifier),
             transaction_index: UInt32(clamping: change.transaction?.index ?? 0),
             transaction_count: UInt32(clamping: change.transaction?.count ?? 0), cursor: block.text(cursor),
-            reason: block.text(change.kind.reason)))
+            reason: block.text(change.kind.reason), length: change.size.map { Int64(clamping: $0) } ?? -1,
+            type: change.type?.number ?? 0, is_coordinated: change.isCoordinated))
 }
 
 @c @implementation package func group_change_free(_ change: UnsafeMutablePointer<group_change>?) {

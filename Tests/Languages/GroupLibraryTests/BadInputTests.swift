@@ -33,6 +33,7 @@ import Testing
             ("group_access_copy", { group_access_copy(handle, nil, nil, nil, nil, $0) }),
             ("group_access_create_directory", { group_access_create_directory(handle, nil, nil, nil, $0) }),
             ("group_follow", { group_follow(handle, nil, nil, $0) }),
+            ("group_note_uncoordinated_changes", { group_note_uncoordinated_changes(handle, $0) }),
             ("group_follower_next", { group_follower_next(handle, 0, nil, nil, $0) }),
             ("group_follower_cursor", { group_follower_cursor(handle, nil, $0) }),
             ("group_defaults_open", { group_defaults_open(handle, nil, nil, $0) }),
@@ -50,6 +51,9 @@ import Testing
             ("group_channel_post", { group_channel_post(handle, nil, 1, nil, nil, $0) }),
             ("group_channel_listen", { group_channel_listen(handle, nil, false, nil, $0) }),
             ("group_listener_next", { group_listener_next(handle, 0, nil, nil, $0) }),
+            ("group_refresh_begin", { group_refresh_begin(handle, nil, nil, false, nil, nil, nil, $0) }),
+            ("group_refresh_last", { group_refresh_last(handle, nil, $0) }),
+            ("group_refresh_finish", { group_refresh_finish(handle, nil, 1, nil, nil, nil, $0) }),
             ("group_listener_acknowledge", { group_listener_acknowledge(handle, 1, nil, $0) }),
         ]
     }
@@ -64,6 +68,7 @@ import Testing
         group_defaults_close(handle)
         group_channel_close(handle)
         group_listener_close(handle)
+        group_refresh_close(handle)
         #expect(group_follower_descriptor(handle) == -1)
         #expect(group_key_follower_descriptor(handle) == -1)
         #expect(group_listener_descriptor(handle) == -1)

@@ -305,4 +305,71 @@ import Testing
         #expect(next()?.path == "b.txt" && next() == nil)
         group_follower_close(follower)
     }
+
+    // MARK: Refreshes
+
+    /// Begins a refresh of the widget `w`. Returns nil where none is needed.
+    private func begin(_ interest: String = "notes/**") throws -> OpaquePointer? {
+        var refresh: OpaquePointer?
+        var isNeeded = false
+        let called = interest.withCString { interest in
+            let interests: [UnsafePointer<CChar>?] = [interest, nil]
+            return Called { error in
+                group_refresh_begin(container.handle, "w", interests, false, nil, &refresh, &isNeeded, error)
+            }
+        }
+        #expect(called.status == GROUP_OK && isNeeded == (refresh != nil), "\(called.message)")
+        return refresh
+    }
+
+    /// Ends a refresh. Returns whether the snapshot was new, and was delivered.
+    private func finish(_ refresh: OpaquePointer?, _ text: String) -> (status: group_status, isNew: Bool, shown: Int) {
+        var (isNew, shown) = (false, 0)
+        let deliver: group_deliver_function = { context, data, length in
+            context?.assumingMemoryBound(to: Int.self).pointee += 1
+            return length == 6 ? 1 : 0
+        }
+        let status = group_refresh_finish(refresh, text, text.utf8.count, deliver, &shown, &isNew, nil)
+        return (status, isNew, shown)
+    }
+
+    @Test func `a widget is drawn anew only if something that concerns it has changed`() throws {
+        let first = try begin()
+        #expect(first != nil, "nothing was drawn yet")
+        #expect(finish(first, "a") == (group_status(GROUP_OK), true, 1))
+        #expect(group_refresh_finish(first, "a", 1, nil, nil, nil, nil) == GROUP_INVALID_ARGUMENT)
+        #expect(try begin() == nil)
+        #expect(container.write("1", to: "other").status == GROUP_OK)
+        #expect(try begin() == nil)
+        #expect(container.write("1", to: "notes/a").status == GROUP_OK)
+        let second = try begin()
+        var last: UnsafeMutablePointer<group_content>?
+        #expect(group_refresh_last(second, &last, nil) == GROUP_OK && last?.pointee.length == 1)
+        group_content_free(last)
+        #expect(finish(second, "a") == (group_status(GROUP_OK), false, 0), "what is drawn is the same")
+        #expect(try begin() == nil)
+    }
+
+    @Test func `a refresh that is not finished, or not delivered, has failed`() throws {
+        #expect(finish(try begin(), "a").isNew)
+        #expect(container.write("1", to: "notes/a").status == GROUP_OK)
+        group_refresh_close(try begin())
+        let refresh = try begin()
+        #expect(refresh != nil)
+        #expect(finish(refresh, "six by") == (group_status(GROUP_REFUSED), false, 1))
+        group_refresh_close(refresh)
+        #expect(finish(try begin(), "b") == (group_status(GROUP_OK), true, 1))
+    }
+
+    @Test func `what is no interest or kind is an invalid argument`() throws {
+        var refresh: OpaquePointer?
+        var isNeeded = false
+        for (kind, interest) in [("w", "defaults:"), ("a/b", "x"), ("", "x"), ("w", "/x")] {
+            let status = interest.withCString { interest in
+                let interests: [UnsafePointer<CChar>?] = [interest, nil]
+                return group_refresh_begin(container.handle, kind, interests, false, nil, &refresh, &isNeeded, nil)
+            }
+            #expect(status == GROUP_INVALID_ARGUMENT, "\(kind) \(interest): \(name(status))")
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GroupContainer
+import GroupSystemCalls
 
 /// A container for one test, in memory where that is possible. It is deleted, with the directory around it, when the
 /// test releases it.
@@ -105,9 +106,11 @@ package final class TemporaryContainer: Sendable {
         try start("watch-group", words + [path], output: output)
     }
 
-    /// Starts `watch-group`, and returns once every later change will be seen.
+    /// Starts `watch-group`, or the follower in another language that GROUP_CONTAINER_FOLLOWER names, and returns once
+    /// every later change will be seen.
     package func watching(_ words: any BytesConvertible...) async throws -> Command {
-        let watcher = try start("watch-group", ["--verbose"] + words + [path])
+        let follower = environmentValue("GROUP_CONTAINER_FOLLOWER") ?? "watch-group"
+        let watcher = try start(follower, ["--verbose"] + words + [path])
         guard try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true else {
             throw Failed(description: "watch-group did not begin: \(try await watcher.finish())")
         }

@@ -32,10 +32,14 @@ package struct PrivateFile: Sendable {
             Few(.init(location.bytes, .exclusive)), of: opened, for: Array(programName().utf8), operation: operation)
     }
 
-    /// Waits for the lock, blocking the thread.
-    package func holdBlocking(_ operation: String, timeout: Duration?) throws(CoordinationError) -> Holding {
+    /// Waits for the lock, blocking the thread; at the longest until `token` is cancelled.
+    package func holdBlocking(
+        _ operation: String, timeout: Duration?, orUntil token: CancellationToken? = nil
+    ) throws(CoordinationError) -> Holding {
         try opened.locating { () throws(CoordinationError) -> Holding in
-            Holding(try locks(operation).acquireBlocking(until: Deadline(after: timeout)), in: opened)
+            let lock = try locks(operation).acquireBlocking(
+                until: Deadline(after: timeout), orUntil: token?.cancellation)
+            return Holding(lock, in: opened)
         }
     }
 

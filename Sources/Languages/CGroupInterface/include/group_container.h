@@ -117,6 +117,7 @@ typedef struct group_defaults_handle *group_defaults;
 typedef struct group_key_follower_handle *group_key_follower;
 typedef struct group_channel_handle *group_channel;
 typedef struct group_listener_handle *group_listener;
+typedef struct group_refresh_handle *group_refresh;
 
 /* Ends waits. A wait that has this in its options ends with GROUP_CANCELLED when `group_cancellation_cancel` is called,
  * and so does each later one. */
@@ -329,6 +330,9 @@ typedef struct group_change {
     uint32_t transaction_index, transaction_count;
     const char *cursor;            /* the position behind it, to go on from later */
     const char *reason;            /* NULL except for GROUP_DEGRADED */
+    int64_t length;                /* of the item; -1 where it is not known */
+    int32_t type;                  /* of the item: GROUP_FILE, …; 0 where it is not known */
+    bool is_coordinated;           /* it was made under a lock */
 } group_change;
 
 void group_change_free(group_change *change);
@@ -353,6 +357,9 @@ group_status group_follow(
 /* Returns a descriptor for poll(2), which can be read while there may be a change; -1 for no follower. It is the
  * follower's: do not read from it, and do not close it. */
 int group_follower_descriptor(group_follower follower);
+
+/* Returns when all changes that were made before the call, also without coordination, can be followed. */
+group_status group_note_uncoordinated_changes(group_container container, group_error **error);
 
 /* Returns the next change; GROUP_NOTHING when none came within `timeout` milliseconds (0: looks; GROUP_FOREVER), or when
  * the wait was cancelled. With `timeout` 0 after GROUP_NOTHING, the descriptor is no longer ready. */
@@ -475,6 +482,32 @@ group_status group_listener_next(
 group_status group_listener_acknowledge(
     group_listener listener, uint64_t number, const group_options *options, group_error **error);
 void group_listener_close(group_listener listener);
+
+/* ---- Refreshes of widgets ---- */
+
+/* Begins a refresh of the widget `kind`, and sets `is_needed`: whether something that concerns the widget has changed
+ * since the last refresh. If nothing has, the refresh has ended, and `refresh` is NULL. Waits for other refreshes of the
+ * kind. `interests` ends with NULL: patterns for paths; "metadata:PATTERN", also where an item is only touched;
+ * "defaults:SUITE" and "defaults:SUITE:KEY". With `is_reload`, a refresh is needed in any case. */
+group_status group_refresh_begin(
+    group_container container, const char *kind, const char *const *interests, bool is_reload,
+    const group_options *options, group_refresh *refresh, bool *is_needed, group_error **error);
+
+/* Returns the snapshot that was delivered last: GROUP_NOTHING where none was. Its generation is 0. */
+group_status group_refresh_last(group_refresh refresh, group_content **snapshot, group_error **error);
+
+/* Delivers a new snapshot. Returns 0, or another number if it was not delivered. */
+typedef int (*group_deliver_function)(void *context, const uint8_t *data, size_t length);
+
+/* Ends a refresh with what the widget shows, at most 32 MiB, and sets `is_new`: whether that differs from what it has
+ * shown. If so, `deliver` (or NULL) is called, and only then the widget's position moves on; if it returns another number
+ * than 0, the refresh has failed: GROUP_REFUSED. */
+group_status group_refresh_finish(
+    group_refresh refresh, const void *data, size_t length, group_deliver_function deliver, void *context, bool *is_new,
+    group_error **error);
+
+/* Ends a refresh that is not finished: it has failed, and the next one gets the same changes again. */
+void group_refresh_close(group_refresh refresh);
 
 #ifdef __cplusplus
 }

@@ -14,10 +14,11 @@ from ._defaults import Defaults, KeyChange, KeyFollower
 from ._following import Change, Follower
 from ._library import Cancelled, Conflict, GroupError, Holder, LockTimeout, NotFound, NotPermitted
 from ._library import version as __version__
+from ._refreshes import Refresh
 from ._waiting import Cancellation
 
 __all__ = [
     "DEFAULT_TIMEOUT", "Access", "Cancellation", "Cancelled", "Change", "Channel", "Conflict", "Container", "Defaults",
     "Follower", "GroupError", "Holder", "Item", "KeyChange", "KeyFollower", "Listener", "LockTimeout", "Locks",
-    "Message", "NotFound", "NotPermitted", "Version", "Written", "__version__",
+    "Message", "NotFound", "NotPermitted", "Refresh", "Version", "Written", "__version__",
 ]

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from ._channels import Channel
     from ._defaults import Defaults
     from ._following import Follower
+    from ._refreshes import Refresh
 
 Answer = TypeVar("Answer")
 Text = Union[str, bytes, bytearray, memoryview]
 
 #: The time that a call waits for locks, in seconds, unless it gets another.
 DEFAULT_TIMEOUT = 10.0
-_TYPES = {1: "file", 2: "directory", 3: "symbolicLink", 4: "other"}
+_TYPES = {1: "file", 2: "directory", 3: "link", 4: "other"}
 _CREATE, _ADOPT = 1, 2
 
 
@@ -50,7 +51,7 @@ class Item(NamedTuple):
     size: int
     #: In seconds since 1970.
     modified_at: float
-    #: "file", "directory", "symbolicLink" or "other".
+    #: "file", "directory", "link" or "other".
     type: str
 
 
@@ -439,6 +440,21 @@ class Container:
 
         return Follower(
             self._handle, include, exclude, since, without_purpose, snapshot_after_rescan, quiet, at_most)
+
+    def note_uncoordinated_changes(self) -> None:
+        """Returns when all changes that were made before the call, also without this package, can be followed."""
+        call("note_uncoordinated_changes", self._handle)
+
+    def refresh(
+        self, kind: str, interests: Iterable[str], *, is_reload: bool = False,
+        timeout: Optional[float] = DEFAULT_TIMEOUT, cancellation: Optional[Cancellation] = None,
+    ) -> "Refresh":
+        """Begins a refresh of a widget: whether something that concerns it has changed since the last one. Use it as a
+        context manager. Interests are patterns for paths, "metadata:PATTERN", "defaults:SUITE" or
+        "defaults:SUITE:KEY". Other refreshes of the kind wait until it ends."""
+        from ._refreshes import begin
+
+        return begin(self._handle, kind, interests, is_reload, timeout, cancellation)
 
     def defaults(self, suite: Optional[str] = None) -> "Defaults":
         """Returns the keys and values of a suite, as a mapping that all processes share."""

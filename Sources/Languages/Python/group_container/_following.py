@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from ctypes import POINTER, byref, c_char_p, c_void_p, sizeof, string_at
-from typing import Any, AsyncIterator, Generic, Iterable, Iterator, NamedTuple, Optional, TypeVar
+from typing import Any, AsyncIterator, Generic, Iterable, Iterator, NamedTuple, Optional, Tuple, TypeVar
 
 from . import _library as c
 from ._library import NOTHING, PathLike, call, library, path_bytes, path_text
 from ._waiting import await_descriptor
 
 Element = TypeVar("Element")
+_TYPES = {1: "file", 2: "directory", 3: "link", 4: "other"}
 _KINDS = {
     1: "created", 2: "modified", 3: "removed", 4: "moved", 5: "exchanged", 6: "touched", 7: "present", 8: "bookmark",
     9: "rescan", 10: "degraded",
@@ -37,6 +38,13 @@ class Change(NamedTuple):
     #: The position behind it, for `follow(since=…)`.
     cursor: str
     reason: Optional[str]
+    #: "file", "directory", "link", "other"; None where it is not known.
+    type: Optional[str]
+    size: Optional[int]
+    #: Whether it was made under a lock.
+    is_coordinated: bool
+    #: The identifier of the transaction of which it is a part, the index in it, and their number.
+    transaction: Optional[Tuple[str, int, int]]
 
 
 class Stream(Generic[Element]):
@@ -142,7 +150,9 @@ class Follower(Stream[Change]):
                 _KINDS.get(one.kind, str(one.kind)), path_text(one.path),
                 None if one.other_path is None else path_text(one.other_path), one.sequence, one.generation,
                 one.time / 1e9, one.author_process or None, c._text(one.author_purpose), one.cursor.decode(),
-                c._text(one.reason),
+                c._text(one.reason), _TYPES.get(one.type), None if one.length < 0 else one.length, one.is_coordinated,
+                None if one.transaction is None
+                else (one.transaction.decode(), one.transaction_index, one.transaction_count),
             )
         finally:
             library.group_change_free(change)

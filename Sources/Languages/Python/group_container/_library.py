@@ -69,7 +69,7 @@ class Change(Structure):
         ("kind", c_int32), ("path", c_char_p), ("other_path", c_char_p), ("sequence", c_uint64),
         ("generation", c_uint64), ("time", c_int64), ("author_process", c_int32), ("author_purpose", c_char_p),
         ("transaction", c_char_p), ("transaction_index", c_uint32), ("transaction_count", c_uint32),
-        ("cursor", c_char_p), ("reason", c_char_p),
+        ("cursor", c_char_p), ("reason", c_char_p), ("length", c_int64), ("type", c_int32), ("is_coordinated", c_bool),
     ]
 
 
@@ -103,6 +103,7 @@ class Message(Structure):
 
 
 TransactionFunction = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+DeliverFunction = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
 
 _error = POINTER(POINTER(_Error))
 _result = POINTER(Result)
@@ -134,6 +135,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "access_copy": [c_void_p, c_char_p, c_char_p, _options, _result],
     "access_create_directory": [c_void_p, c_char_p, _options, _result],
     "follow": [c_void_p, POINTER(FollowOptions), POINTER(c_void_p)],
+    "note_uncoordinated_changes": [c_void_p],
     "follower_next": [c_void_p, c_int64, c_void_p, POINTER(POINTER(Change))],
     "follower_cursor": [c_void_p, POINTER(c_void_p)],
     "defaults_open": [c_void_p, c_char_p, POINTER(c_void_p)],
@@ -149,10 +151,15 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "channel_listen": [c_void_p, c_char_p, c_bool, POINTER(c_void_p)],
     "listener_next": [c_void_p, c_int64, c_void_p, POINTER(POINTER(Message))],
     "listener_acknowledge": [c_void_p, c_uint64, _options],
+    "refresh_begin": [
+        c_void_p, c_char_p, POINTER(c_char_p), c_bool, _options, POINTER(c_void_p), POINTER(c_bool),
+    ],
+    "refresh_last": [c_void_p, _contents],
+    "refresh_finish": [c_void_p, c_char_p, c_size_t, DeliverFunction, c_void_p, POINTER(c_bool)],
 }
 _CLOSING = [
     "close", "cancellation_cancel", "cancellation_close", "follower_close", "key_follower_close", "defaults_close",
-    "channel_close", "listener_close", "free", "error_free", "content_free", "items_free", "change_free", "value_free",
+    "channel_close", "listener_close", "refresh_close", "free", "error_free", "content_free", "items_free", "change_free", "value_free",
     "key_change_free", "message_free",
 ]
 _DESCRIPTORS = ["follower_descriptor", "key_follower_descriptor", "listener_descriptor"]

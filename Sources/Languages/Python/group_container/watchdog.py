@@ -113,7 +113,7 @@ class _Watch:
         event_type = _TYPES.get(change.kind)
         if event_type is None:
             return
-        is_directory = os.path.isdir(os.path.join(self.container.path, change.path))
+        is_directory = change.type == "directory"
         source, destination = change.path, ""
         if change.kind == "moved" and change.other_path is not None:
             if not self.wants(change.path):

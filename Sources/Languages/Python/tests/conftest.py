@@ -42,7 +42,8 @@ class Program:
 
     def finish(self):
         """Waits for the end, and returns the status and the rest of the output."""
-        self.process.stdin.close()
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
         output = self.process.stdout.read()
         self.process.stdout.close()
         status = self.process.wait()

@@ -39,7 +39,7 @@ public struct WidgetInterest: Hashable, Sendable {
     /// - `defaults:SUITE` and `defaults:SUITE:KEY`, where KEY may contain a ':' and SUITE does not
     /// - `metadata:PATTERN` for items also where they are only touched
     /// - any other text is a pattern for paths
-    package init?(text: String) {
+    public init?(text: String) {
         let prefix = "defaults:"
         let metadata = "metadata:"
         if text.hasPrefix(metadata) {
