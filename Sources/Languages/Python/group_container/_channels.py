@@ -27,7 +27,7 @@ class Channel:
 
     def __init__(self, container: Any, name: str) -> None:
         handle = c_void_p()
-        call("channel_open", container, name.encode(), byref(handle))
+        call("channel_open", container, c.text_bytes(name), byref(handle))
         self._handle: Any = handle
 
     def post(self, content: Optional[Text] = None, *, durable: bool = False) -> int:
@@ -44,8 +44,7 @@ class Channel:
 
     def close(self) -> None:
         """Closes the channel."""
-        handle, self._handle = self._handle, None
-        library.group_channel_close(handle)
+        library.group_channel_close(self._handle)
 
     def __del__(self) -> None:
         if library is not None and getattr(self, "_handle", None) is not None:
@@ -57,7 +56,7 @@ class Listener(Stream[Message]):
 
     def __init__(self, channel: Any, name: str, from_start: bool) -> None:
         handle = c_void_p()
-        call("channel_listen", channel, name.encode(), from_start, byref(handle))
+        call("channel_listen", channel, c.text_bytes(name), from_start, byref(handle))
         self._handle = handle
         self._descriptor = library.group_listener_descriptor(handle)
 
@@ -67,8 +66,7 @@ class Listener(Stream[Message]):
 
     def close(self) -> None:
         """Ends listening; what is not acknowledged is delivered again."""
-        handle, self._handle = self._handle, None
-        library.group_listener_close(handle)
+        library.group_listener_close(self._handle)
 
     def __enter__(self) -> "Listener":
         return self

@@ -56,7 +56,12 @@ class Item(NamedTuple):
 
 
 def _bytes(data: Text) -> bytes:
-    return data.encode() if isinstance(data, str) else bytes(data)
+    if isinstance(data, str):
+        return data.encode()
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return bytes(data)
+    # bytes(3) would be three NULs.
+    raise TypeError("a content is text or bytes, not %s" % type(data).__name__)
 
 
 def options(
@@ -67,6 +72,8 @@ def options(
     """Returns the options of a C call."""
     if if_absent and if_generation is not None:
         raise ValueError("if_absent and if_generation exclude each other")
+    if if_generation is not None and not 0 <= if_generation < 2**64:
+        raise ValueError("no generation: %d" % if_generation)
     return byref(
         c.Options(
             sizeof(c.Options), milliseconds(timeout), cancellation._handle if cancellation else None,
@@ -88,6 +95,11 @@ def _written(change: Callable[[Any], Any]) -> Written:
     result = c.Result()
     change(byref(result))
     return Written(result.generation, result.is_changed)
+
+
+def _paths(paths: Union[PathLike, Iterable[PathLike]]) -> List[PathLike]:
+    # A text is one path, and not one for each of its letters.
+    return [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
 
 
 def _intents(writing: Iterable[PathLike], reading: Iterable[PathLike]) -> Any:
@@ -148,11 +160,13 @@ class Locks(Access):
     """Locks that are held until `unlock()`, or until the end of a `with` block; by any thread, one at a time. They end
     with the process, however it ends."""
 
+    _is_over = False
+
     def unlock(self) -> None:
         """Ends the locks; a second call does nothing. Raises GroupError with the code "notDurable"."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            call("unlock", handle)
+        is_over, self._is_over = self._is_over, True
+        if not is_over:
+            call("unlock", self._handle)
 
     def __enter__(self) -> "Locks":
         return self
@@ -161,7 +175,7 @@ class Locks(Access):
         self.unlock()
 
     def __del__(self) -> None:
-        if library is not None and getattr(self, "_handle", None) is not None:
+        if library is not None and getattr(self, "_handle", None) is not None and not self._is_over:
             try:
                 self.unlock()
             except c.GroupError:
@@ -176,6 +190,8 @@ class Container:
     errors. Any thread may use a container; a child of os.fork() opens it anew.
     """
 
+    _is_closed = False
+
     def __init__(
         self, path: Optional[PathLike] = None, *, identifier: Optional[str] = None, create: bool = False,
         adopt: bool = False, purpose: Optional[str] = None, unix_group: Optional[str] = None,
@@ -185,20 +201,21 @@ class Container:
             raise ValueError("a container has a path or an identifier")
         given = c.OpenOptions(
             sizeof(c.OpenOptions), (_CREATE if create or adopt else 0) | (_ADOPT if adopt else 0),
-            milliseconds(timeout), (purpose or _program_name()).encode(),
-            None if unix_group is None else unix_group.encode(),
+            milliseconds(timeout), c.text_bytes(purpose or _program_name()),
+            None if unix_group is None else c.text_bytes(unix_group),
         )
         handle = c_void_p()
         if path is not None:
             call("open", path_bytes(os.path.abspath(path_bytes(path))), byref(given), byref(handle))
         else:
-            call("open_identifier", (identifier or "").encode(), byref(given), byref(handle))
+            call("open_identifier", c.text_bytes(identifier or ""), byref(given), byref(handle))
         self._handle: Any = handle
 
     def close(self) -> None:
         """Closes the container: this process is no member any more, unless a follower or suite of it is in use."""
-        handle, self._handle = self._handle, None
-        library.group_close(handle)
+        # The handle stays: it is never used again, so that a later call says that it is closed.
+        self._is_closed = True
+        library.group_close(self._handle)
 
     def __enter__(self) -> "Container":
         return self
@@ -211,7 +228,7 @@ class Container:
             self.close()
 
     def __repr__(self) -> str:
-        return "<Container closed>" if self._handle is None else "Container(%r)" % self.path
+        return "<Container closed>" if self._is_closed else "Container(%r)" % self.path
 
     @property
     def path(self) -> str:
@@ -301,7 +318,7 @@ class Container:
     ) -> Written:
         """Replaces an item's content by JSON. See `write`."""
         return self.write(
-            path, json.dumps(value), durable=durable, if_generation=if_generation, if_absent=if_absent, timeout=timeout)
+            path, json.dumps(value, allow_nan=False), durable=durable, if_generation=if_generation, if_absent=if_absent, timeout=timeout)
 
     def remove(
         self, path: PathLike, *, recursively: bool = False, durable: bool = True,
@@ -371,7 +388,7 @@ class Container:
             value = json.loads(json.dumps(default)) if content is None else json.loads(content)
             new = function(value)
             values.append(value if new is None else new)
-            return json.dumps(values[0])
+            return json.dumps(values[0], allow_nan=False)
 
         self.update(path, change, durable=durable, timeout=timeout, cancellation=cancellation)
         return values[0]
@@ -384,7 +401,7 @@ class Container:
     ) -> Locks:
         """Locks items, or raises LockTimeout with none locked: those in `paths` to change them, those in `reading` to
         read. Use it as a context manager, and the result to work with the items."""
-        writing, read = list(paths), list(reading)
+        writing, read = list(paths), _paths(reading)
 
         def take(limit: Optional[float], token: Optional[Cancellation]) -> Locks:
             intents, count = _intents(writing, read)
@@ -395,13 +412,13 @@ class Container:
         return waiting(timeout, cancellation, take, lambda locks: locks.unlock())
 
     def transaction(
-        self, paths: Iterable[PathLike], function: Callable[[Access], Answer], *, reading: Iterable[PathLike] = (),
+        self, paths: Union[PathLike, Iterable[PathLike]], function: Callable[[Access], Answer], *, reading: Iterable[PathLike] = (),
         durable: bool = True, timeout: Optional[float] = DEFAULT_TIMEOUT,
         cancellation: Optional[Cancellation] = None,
     ) -> Answer:
         """Makes the changes of `function` one: other processes see all of them or none. If it raises, nothing is
         changed. Returns what it returns. Where the main thread would have to wait, another thread waits and calls it."""
-        writing, read = list(paths), list(reading)
+        writing, read = _paths(paths), _paths(reading)
 
         def make(limit: Optional[float], token: Optional[Cancellation]) -> Answer:
             answers: List[Answer] = []

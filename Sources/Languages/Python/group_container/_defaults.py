@@ -70,7 +70,7 @@ class _Given:
         elif isinstance(value, datetime.datetime):
             self.value.type, self.value.real = _DATE, (value.astimezone(datetime.timezone.utc) - _2001).total_seconds()
         elif isinstance(value, (list, tuple, dict)):
-            self.value.type, raw = _JSON, json.dumps(value).encode()
+            self.value.type, raw = _JSON, json.dumps(value, allow_nan=False).encode()
         else:
             raise TypeError("no value of a key: %r" % (value,))
         self.memory = create_string_buffer(raw, len(raw) + 1)
@@ -87,13 +87,12 @@ class Defaults(MutableMapping[str, Any]):
 
     def __init__(self, container: Any, suite: Optional[str]) -> None:
         handle = c_void_p()
-        call("defaults_open", container, None if suite is None else suite.encode(), byref(handle))
+        call("defaults_open", container, None if suite is None else c.text_bytes(suite), byref(handle))
         self._handle: Any = handle
 
     def close(self) -> None:
         """Closes the suite."""
-        handle, self._handle = self._handle, None
-        library.group_defaults_close(handle)
+        library.group_defaults_close(self._handle)
 
     def __del__(self) -> None:
         if library is not None and getattr(self, "_handle", None) is not None:
@@ -161,14 +160,13 @@ class KeyFollower(Stream[KeyChange]):
         raw = [_key(key) for key in keys]
         names = (c_char_p * (len(raw) + 1))(*raw, None) if raw else None
         handle = c_void_p()
-        call("defaults_follow", suite, names, None if since is None else since.encode(), byref(handle))
+        call("defaults_follow", suite, names, None if since is None else c.text_bytes(since), byref(handle))
         self._handle = handle
         self._descriptor = library.group_key_follower_descriptor(handle)
 
     def close(self) -> None:
         """Ends following."""
-        handle, self._handle = self._handle, None
-        library.group_key_follower_close(handle)
+        library.group_key_follower_close(self._handle)
 
     def __del__(self) -> None:
         if library is not None and getattr(self, "_handle", None) is not None:
@@ -190,9 +188,5 @@ class KeyFollower(Stream[KeyChange]):
             library.group_key_change_free(change)
 
 
-def _key(key: str) -> bytes:
-    raw = key.encode()
-    if b"\0" in raw:
-        raise ValueError("a key has no NUL: %r" % key)
-    return raw
+_key = c.text_bytes
 

@@ -106,8 +106,8 @@ class Follower(Stream[Change]):
         without_purpose: Optional[str], snapshot_after_rescan: bool, quiet: float, at_most: float,
     ) -> None:
         given = c.FollowOptions(
-            sizeof(c.FollowOptions), None if since is None else since.encode(), _patterns(include),
-            _patterns(exclude), None if without_purpose is None else without_purpose.encode(), snapshot_after_rescan,
+            sizeof(c.FollowOptions), None if since is None else c.text_bytes(since), _patterns(include),
+            _patterns(exclude), None if without_purpose is None else c.text_bytes(without_purpose), snapshot_after_rescan,
             c.milliseconds(quiet), c.milliseconds(at_most),
         )
         handle = c_void_p()
@@ -127,8 +127,7 @@ class Follower(Stream[Change]):
 
     def close(self) -> None:
         """Ends following."""
-        handle, self._handle = self._handle, None
-        library.group_follower_close(handle)
+        library.group_follower_close(self._handle)
 
     def __enter__(self) -> "Follower":
         return self

@@ -289,6 +289,16 @@ def path_bytes(path: PathLike) -> bytes:
     return raw
 
 
+def text_bytes(text: str) -> bytes:
+    """Returns text as C has it. Raises ValueError where it has a NUL, or a half of a surrogate pair."""
+    if not isinstance(text, str):
+        raise TypeError("a name is text, not %s" % type(text).__name__)
+    raw = text.encode()
+    if b"\0" in raw:
+        raise ValueError("a name has no NUL: %r" % text)
+    return raw
+
+
 def path_text(raw: Optional[bytes]) -> str:
     """Returns a path as text, as os.fsdecode does."""
     return os.fsdecode(raw or b"")
@@ -296,7 +306,7 @@ def path_text(raw: Optional[bytes]) -> str:
 
 def milliseconds(seconds: Optional[float]) -> int:
     """Returns a time limit of Python, in seconds or None, as one of C."""
-    if seconds is None:
+    if seconds is None or seconds == float("inf"):
         return FOREVER
     if seconds < 0:
         raise ValueError("a timeout is not negative: %r" % (seconds,))

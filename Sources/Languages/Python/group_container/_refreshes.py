@@ -73,13 +73,13 @@ def begin(
     cancellation: Optional[Cancellation],
 ) -> Refresh:
     """Begins a refresh: see `Container.refresh`."""
-    names = [interest.encode() for interest in ([interests] if isinstance(interests, str) else interests)]
+    names = [c.text_bytes(interest) for interest in ([interests] if isinstance(interests, str) else interests)]
 
     def take(limit: Optional[float], token: Optional[Cancellation]) -> Refresh:
         handle, is_needed = c_void_p(), c_bool()
         texts = (c_char_p * (len(names) + 1))(*names, None)
         given = options(limit, token)
-        call("refresh_begin", container, kind.encode(), texts, is_reload, given, byref(handle), byref(is_needed))
+        call("refresh_begin", container, c.text_bytes(kind), texts, is_reload, given, byref(handle), byref(is_needed))
         return Refresh(handle if is_needed.value else None, is_needed.value)
 
     return waiting(timeout, cancellation, take, lambda refresh: refresh.close())

@@ -82,6 +82,10 @@ def test_json_is_updated_under_one_lock(container):
         container.update_json("s", lambda state: 1 / 0)
     assert container.read_json("s") == {"runs": 2}
     assert container.update("s", lambda content: None) == b'{"runs": 2}'
+    for write in [container.write_json, lambda path, value: container.update_json(path, lambda state: value)]:
+        with pytest.raises(ValueError):
+            write("s", {"runs": float("nan")})
+    assert container.read_json("s") == {"runs": 2}
 
 
 def test_a_transaction_is_whole_or_nothing(container):
