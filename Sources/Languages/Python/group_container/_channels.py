@@ -62,7 +62,7 @@ class Listener(Stream[Message]):
 
     def acknowledge(self, number: int, *, durable: bool = False) -> None:
         """Acknowledges the messages up to a number: they are not delivered again."""
-        call("listener_acknowledge", self._handle, number, options(durable=durable))
+        call("listener_acknowledge", self._handle, c.whole(number, 64), options(durable=durable))
 
     def close(self) -> None:
         """Ends listening; what is not acknowledged is delivered again."""

@@ -78,7 +78,7 @@ def options(
         c.Options(
             sizeof(c.Options), milliseconds(timeout), cancellation._handle if cancellation else None,
             0 if durable else 1, 1 if if_absent else 0 if if_generation is None else 2, if_generation or 0,
-            -1 if mode is None else mode, recursively, replacing,
+            -1 if mode is None else c.whole(mode, 31), recursively, replacing,
         ))
 
 
@@ -417,7 +417,8 @@ class Container:
         cancellation: Optional[Cancellation] = None,
     ) -> Answer:
         """Makes the changes of `function` one: other processes see all of them or none. If it raises, nothing is
-        changed. Returns what it returns. Where the main thread would have to wait, another thread waits and calls it."""
+        changed; nor if a signal's handler raises meanwhile. Returns what it returns. For the main thread, another thread
+        calls it."""
         writing, read = _paths(paths), _paths(reading)
 
         def make(limit: Optional[float], token: Optional[Cancellation]) -> Answer:
@@ -427,19 +428,21 @@ class Container:
             def run(context: Any, access: Any) -> int:
                 try:
                     answers.append(function(Access(c_void_p(access))))
-                    return 0
+                    return 1 if token is not None and token._is_cancelled else 0
                 except BaseException as error:  # noqa: B036 - raised again below
                     errors.append(error)
                     return 1
 
             intents, count = _intents(writing, read)
             given = options(limit, token, durable)
-            call("transaction", self._handle, intents, count, c.TransactionFunction(run), None, given, None)
+            status = call("transaction", self._handle, intents, count, c.TransactionFunction(run), None, given, None)
             if errors:
-                raise errors[0]
+                raise errors.pop()
+            if status == c.REFUSED:
+                raise c.Cancelled("cancelled", "the transaction was cancelled: nothing was changed")
             return answers[0]
 
-        return waiting(timeout, cancellation, make)
+        return waiting(timeout, cancellation, make, calls_back=True)
 
     # The rest, which has modules of its own
 
@@ -487,6 +490,7 @@ class Container:
 
 
 def _program_name() -> str:
-    return os.path.basename(sys.argv[0] or "python") or "python"
+    name = os.path.basename(sys.argv[0]) if sys.argv else ""
+    return os.fsencode(name).decode("utf-8", "replace") or "python"
 
 

@@ -59,7 +59,8 @@ class Stream(Generic[Element]):
 
     def next(self, timeout: Optional[float] = None) -> Optional[Element]:
         """Returns the next element; None if none came within `timeout` seconds (None: waits without end)."""
-        deadline = None if timeout is None else time.monotonic() + timeout
+        limit = c.milliseconds(timeout)
+        deadline = None if timeout is None or limit == c.FOREVER else time.monotonic() + min(timeout, 1e9)
         while True:
             element = self._take()
             if element is not None:

@@ -218,6 +218,16 @@ class GroupError(OSError):
     def __str__(self) -> str:
         return self.message
 
+    def __reduce__(self) -> Any:
+        return _restored, (type(self), self.code, self.message, self.__dict__)
+
+
+def _restored(kind: Any, code: str, message: str, attributes: Dict[str, Any]) -> Any:
+    """Returns an error that was pickled."""
+    error = kind(code, message)
+    error.__dict__.update(attributes)
+    return error
+
 
 class LockTimeout(GroupError, TimeoutError):
     """The items stayed locked by other processes, which `holders` names."""
@@ -249,10 +259,10 @@ def _text(raw: Optional[bytes]) -> Optional[str]:
     return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
 
-def _raise(status: int, error: Any) -> None:
+def _exception(status: int, error: Any) -> GroupError:
     code = _text(library.group_status_name(status)) or str(status)
     if not error:
-        raise _CLASSES.get(code, GroupError)(code, code)
+        return _CLASSES.get(code, GroupError)(code, code)
     try:
         given = error.contents
         raised = _CLASSES.get(code, GroupError)(code, _text(given.message) or code)
@@ -269,7 +279,7 @@ def _raise(status: int, error: Any) -> None:
                 ))
     finally:
         library.group_error_free(error)
-    raise raised
+    return raised
 
 
 def call(function: str, *arguments: Any) -> int:
@@ -277,7 +287,7 @@ def call(function: str, *arguments: Any) -> int:
     error = POINTER(_Error)()
     status: int = getattr(library, "group_" + function)(*arguments, byref(error))
     if status > REFUSED:
-        _raise(status, error)
+        raise _exception(status, error)
     return status
 
 
@@ -311,6 +321,14 @@ def milliseconds(seconds: Optional[float]) -> int:
     if seconds < 0:
         raise ValueError("a timeout is not negative: %r" % (seconds,))
     return min(int(seconds * 1000 + 0.999), 2**62)
+
+
+def whole(number: int, bits: int, signed: bool = False) -> int:
+    """Returns a whole number that fits. Raises OverflowError for another one, which ctypes would cut."""
+    lowest, end = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if signed else (0, 2**bits)
+    if not lowest <= number < end:
+        raise OverflowError("a whole number beyond %d bits: %d" % (bits, number))
+    return number
 
 
 def copied(pointer: Any, length: int) -> bytes:

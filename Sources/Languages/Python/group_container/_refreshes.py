@@ -45,10 +45,13 @@ class Refresh:
                 return 1
 
         is_new = c_bool()
-        status = call("refresh_finish", self._handle, raw, len(raw), DeliverFunction(run), None, byref(is_new))
-        if status == REFUSED:
+
+        def end(limit: Optional[float], token: Optional[Cancellation]) -> int:
+            return call("refresh_finish", self._handle, raw, len(raw), DeliverFunction(run), None, byref(is_new))
+
+        if waiting(None, None, end, calls_back=True) == REFUSED:
             self.close()
-            raise errors[0]
+            raise errors.pop()
         self._handle = None
         return is_new.value
 

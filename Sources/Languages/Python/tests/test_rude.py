@@ -1,6 +1,8 @@
 """Wrong arguments, and use after the end: an exception that says what is wrong, and nothing changed."""
 
+import copy
 import os
+import pickle
 
 import pytest
 
@@ -80,3 +82,48 @@ def test_a_request_within_itself_ends_and_names_this_process(container):
     with pytest.raises(GroupError) as deadlock:
         container.transaction(["a"], lambda access: container.transaction(["a"], lambda inner: None))
     assert deadlock.value.code == "deadlock"
+
+
+def test_the_function_of_a_transaction_is_called_once_whatever_it_raises(container, program):
+    holder = program("locks = container.lock('other')\nprint('held')\nsys.stdin.read()")
+    assert holder.line() == "held"
+    runs = []
+
+    def waits(access):
+        runs.append(access.write("a", "1"))
+        container.lock("other", timeout=0.05)
+
+    with pytest.raises(TimeoutError):
+        container.transaction(["a"], waits)
+    assert len(runs) == 1 and container.list() == []
+
+
+def test_errors_are_pickled_and_copied_and_keep_no_lock(container):
+    with pytest.raises(GroupError) as raised:
+        container.read("missing")
+    for again in [pickle.loads(pickle.dumps(raised.value)), copy.copy(raised.value)]:
+        assert type(again) is type(raised.value) and str(again) == str(raised.value) and again.item == "missing"
+
+    def fails():
+        locks = container.lock("w")
+        locks.read("not-named")
+
+    try:
+        fails()
+    except GroupError:
+        pass
+    container.lock("w", timeout=0).unlock()
+
+
+def test_numbers_and_times_that_do_not_fit_are_refused(container):
+    defaults, listener = container.defaults(), container.channel("c").listen("l")
+    for call in [
+        lambda: defaults.increment("n", 2**63), lambda: listener.acknowledge(2**64 + 1),
+        lambda: container.write("a", "1", mode=2**32 + 0o600), lambda: container.write("a", "1", mode=-1),
+    ]:
+        with pytest.raises(OverflowError):
+            call()
+    with pytest.raises(ValueError):
+        container.follow().next(float("nan"))
+    container.channel("c").post("x")
+    assert listener.next(float("inf")).content == b"x"
