@@ -17,8 +17,13 @@ struct Options {
         _ options: UnsafePointer<group_options>?, _ operation: String, durability standard: Durability = .durable
     ) throws(CoordinationError) {
         guard let options = unsafe options else {
-            (timeout, cancellation, durability, condition) = (Coordinator.lockTimeout, nil, standard, .always)
-            (mode, recursively, replacing) = (nil, false, false)
+            timeout = Coordinator.lockTimeout
+            cancellation = nil
+            durability = standard
+            condition = .always
+            mode = nil
+            recursively = false
+            replacing = false
             return
         }
         let given = unsafe options.pointee
@@ -44,7 +49,8 @@ struct Options {
         case 0...0o7777: self.mode = UInt32(mode)
         default: throw invalid(operation, nil, "\(mode) are no permissions")
         }
-        (recursively, replacing) = unsafe (given.recursively, given.replacing)
+        recursively = unsafe given.recursively
+        replacing = unsafe given.replacing
     }
 }
 

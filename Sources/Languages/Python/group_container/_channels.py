@@ -22,8 +22,10 @@ class Message(NamedTuple):
     purpose: str
 
 
-class Channel:
+class Channel(c.Handle):
     """A channel: what one process posts, each listener gets, in order and once, also if it starts later."""
+
+    _closing = "channel_close"
 
     def __init__(self, container: Any, name: str) -> None:
         handle = c_void_p()
@@ -42,17 +44,13 @@ class Channel:
         another process listens under the name."""
         return Listener(self._handle, name, from_start)
 
-    def close(self) -> None:
-        """Closes the channel."""
-        library.group_channel_close(self._handle)
-
-    def __del__(self) -> None:
-        if library is not None and getattr(self, "_handle", None) is not None:
-            self.close()
 
 
 class Listener(Stream[Message]):
-    """The messages of a channel: an iterator for `for` and `async for`."""
+    """The messages of a channel: an iterator for `for` and `async for`. What is not acknowledged when it is closed is
+    delivered again."""
+
+    _closing = "listener_close"
 
     def __init__(self, channel: Any, name: str, from_start: bool) -> None:
         handle = c_void_p()
@@ -63,20 +61,6 @@ class Listener(Stream[Message]):
     def acknowledge(self, number: int, *, durable: bool = False) -> None:
         """Acknowledges the messages up to a number: they are not delivered again."""
         call("listener_acknowledge", self._handle, c.whole(number, 64), options(durable=durable))
-
-    def close(self) -> None:
-        """Ends listening; what is not acknowledged is delivered again."""
-        library.group_listener_close(self._handle)
-
-    def __enter__(self) -> "Listener":
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if library is not None and getattr(self, "_handle", None) is not None:
-            self.close()
 
     def _take(self) -> Optional[Message]:
         message = POINTER(c.Message)()

@@ -182,15 +182,16 @@ class Locks(Access):
                 pass
 
 
-class Container:
+class Container(c.Handle):
     """A directory that several processes share.
 
     `path` is a directory, or `identifier` a name such as "group.com.example.todo". `create` creates the container where
     there is none; with `adopt`, a directory with contents becomes one. `purpose` is this program's name in the others'
-    errors. Any thread may use a container; a child of os.fork() opens it anew.
+    errors. Any thread may use a container; a child of os.fork() opens it anew. What was made of a container goes on when it
+    is closed.
     """
 
-    _is_closed = False
+    _closing = "close"
 
     def __init__(
         self, path: Optional[PathLike] = None, *, identifier: Optional[str] = None, create: bool = False,
@@ -210,22 +211,6 @@ class Container:
         else:
             call("open_identifier", c.text_bytes(identifier or ""), byref(given), byref(handle))
         self._handle: Any = handle
-
-    def close(self) -> None:
-        """Closes the container: this process is no member any more, unless a follower or suite of it is in use."""
-        # The handle stays: it is never used again, so that a later call says that it is closed.
-        self._is_closed = True
-        library.group_close(self._handle)
-
-    def __enter__(self) -> "Container":
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if library is not None and getattr(self, "_handle", None) is not None:
-            self.close()
 
     def __repr__(self) -> str:
         return "<Container closed>" if self._is_closed else "Container(%r)" % self.path

@@ -81,22 +81,16 @@ def _pointer(value: Any) -> Any:
     return None if value is None else byref(value.value)
 
 
-class Defaults(MutableMapping[str, Any]):
+class Defaults(c.Handle, MutableMapping[str, Any]):
     """The keys and values of a suite. A value is a bool, int, float, str, bytes, datetime, list or dict. What one
     process sets, the others see at once; with `durable=True` it is on the disk, too."""
+
+    _closing = "defaults_close"
 
     def __init__(self, container: Any, suite: Optional[str]) -> None:
         handle = c_void_p()
         call("defaults_open", container, None if suite is None else c.text_bytes(suite), byref(handle))
         self._handle: Any = handle
-
-    def close(self) -> None:
-        """Closes the suite."""
-        library.group_defaults_close(self._handle)
-
-    def __del__(self) -> None:
-        if library is not None and getattr(self, "_handle", None) is not None:
-            self.close()
 
     def __getitem__(self, key: str) -> Any:
         value = POINTER(c.Value)()
@@ -156,6 +150,8 @@ class Defaults(MutableMapping[str, Any]):
 class KeyFollower(Stream[KeyChange]):
     """The changes of keys: see `Defaults.follow`."""
 
+    _closing = "key_follower_close"
+
     def __init__(self, suite: Any, keys: Iterable[str], since: Optional[str]) -> None:
         raw = [_key(key) for key in keys]
         names = (c_char_p * (len(raw) + 1))(*raw, None) if raw else None
@@ -163,14 +159,6 @@ class KeyFollower(Stream[KeyChange]):
         call("defaults_follow", suite, names, None if since is None else c.text_bytes(since), byref(handle))
         self._handle = handle
         self._descriptor = library.group_key_follower_descriptor(handle)
-
-    def close(self) -> None:
-        """Ends following."""
-        library.group_key_follower_close(self._handle)
-
-    def __del__(self) -> None:
-        if library is not None and getattr(self, "_handle", None) is not None:
-            self.close()
 
     def _take(self) -> Optional[KeyChange]:
         change = POINTER(c.KeyChange)()

@@ -47,10 +47,9 @@ class Change(NamedTuple):
     transaction: Optional[Tuple[str, int, int]]
 
 
-class Stream(Generic[Element]):
+class Stream(c.Handle, Generic[Element]):
     """An iterator of what comes, which never ends by itself. For one thread or task."""
 
-    _handle: Any
     _descriptor: int
 
     def _take(self) -> Optional[Element]:
@@ -102,6 +101,8 @@ class Stream(Generic[Element]):
 class Follower(Stream[Change]):
     """The changes of items: see `Container.follow`."""
 
+    _closing = "follower_close"
+
     def __init__(
         self, container: Any, include: Iterable[PathLike], exclude: Iterable[PathLike], since: Optional[str],
         without_purpose: Optional[str], snapshot_after_rescan: bool, quiet: float, at_most: float,
@@ -125,20 +126,6 @@ class Follower(Stream[Change]):
             return string_at(text.value or 0).decode()
         finally:
             library.group_free(text)
-
-    def close(self) -> None:
-        """Ends following."""
-        library.group_follower_close(self._handle)
-
-    def __enter__(self) -> "Follower":
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if library is not None and getattr(self, "_handle", None) is not None:
-            self.close()
 
     def _take(self) -> Optional[Change]:
         change = POINTER(c.Change)()

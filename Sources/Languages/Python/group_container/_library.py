@@ -6,12 +6,13 @@ import ctypes
 import os
 from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t
 from ctypes import c_ubyte, c_uint32, c_uint64, c_void_p
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+from typing import Any, Dict, List, NamedTuple, Optional, TypeVar, Union
 
 OK, NOTHING, REFUSED = 0, 1, 2
 LOCK_TIMED_OUT = 19
 FOREVER = -1
 
+Opened = TypeVar("Opened", bound="Handle")
 PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
@@ -289,6 +290,32 @@ def call(function: str, *arguments: Any) -> int:
     if status > REFUSED:
         raise _exception(status, error)
     return status
+
+
+class Handle:
+    """An object of the library, which is closed with the last reference to it, or before."""
+
+    _handle: Any
+    #: The function that closes it.
+    _closing: str
+    _is_closed = False
+
+    def close(self) -> None:
+        """Ends what this object does; a second call does nothing."""
+        # The handle stays: it is never used again, so that a later call says that it is closed.
+        self._is_closed = True
+        getattr(library, "group_" + self._closing)(self._handle)
+
+    def __enter__(self: Opened) -> Opened:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # At the end of the interpreter the module may be gone.
+        if library is not None and hasattr(self, "_handle"):
+            self.close()
 
 
 def path_bytes(path: PathLike) -> bytes:
