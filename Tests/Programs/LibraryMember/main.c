@@ -4,7 +4,7 @@
  *                                                   "key" and "file" after each
  *        library-member hold CONTAINER ITEM         locks an item, prints "held", and unlocks it at the end of input
  *        library-member follow CONTAINER COUNT      prints COUNT changes, woken by poll(2)
- *        library-member fork CONTAINER              prints what a child can do with its parent's handles, and with its own
+ *        library-member fork CONTAINER              prints what a child can do with its parent's and its own handles
  */
 #include <group_container.h>
 #include <poll.h>

@@ -3,23 +3,23 @@
  *
  * Handles. `group_open` and its like make handles, and a close function for each kind ends them. A handle is a number
  * that is never used again: a function that is given NULL, a closed handle or one of another kind returns
- * GROUP_INVALID_ARGUMENT. Any thread may use any handle, except that of an access that a callback is given, which is its
- * thread's. Close functions take NULL and closed handles, and do nothing.
+ * GROUP_INVALID_ARGUMENT. Any thread may use any handle, except that of an access that a callback is given, which is
+ * its thread's. Close functions take NULL and closed handles, and do nothing.
  *
  * Errors. A function returns GROUP_OK, or says by its status what happened. If `error` is not NULL, it then points to a
- * description that the caller frees with `group_error_free`; after GROUP_OK and GROUP_NOTHING it is set to NULL. Nothing
- * else is set by a function that fails, unless its comment says so.
+ * description that the caller frees with `group_error_free`; after GROUP_OK and GROUP_NOTHING it is set to NULL.
+ * Nothing else is set by a function that fails, unless its comment says so.
  *
- * Memory. What a function returns as a pointer is the caller's, and is freed by the function that its comment names. What
- * the caller passes is read during the call only.
+ * Memory. What a function returns as a pointer is the caller's, and is freed by the function that its comment names.
+ * What the caller passes is read during the call only.
  *
  * Text is UTF-8 and ends with a NUL. A path is bytes, without a NUL, which need not be UTF-8. The paths of items are
  * relative to the container: "notes/a.txt".
  *
  * Callbacks run on the thread that calls, before the function returns. They must not leave by longjmp or an exception.
  *
- * fork(2). The handles of the parent are not the child's: a function that is given one returns GROUP_FORKED, and a close
- * function does nothing. The child may open the container anew, or call exec.
+ * fork(2). The handles of the parent are not the child's: a function that is given one returns GROUP_FORKED, and a
+ * close function does nothing. The child may open the container anew, or call exec.
  *
  * Signals. The library installs no handler. No function is to be called in a handler. A wait is not ended by a signal,
  * but by a cancellation: `group_cancellation_cancel` on another thread.
@@ -100,8 +100,8 @@ typedef struct group_error {
 
 void group_error_free(group_error *error);
 
-/* Returns the name of a status, such as "lockTimedOut": the code of the Swift library and of `--json`. NULL for a number
- * that is none. The text lives as long as the library. */
+/* Returns the name of a status, such as "lockTimedOut": the code of the Swift library and of `--json`. NULL for a
+ * number that is none. The text lives as long as the library. */
 const char *group_status_name(group_status status);
 
 /* Returns the version of the library: "0.3.0". */
@@ -266,8 +266,8 @@ typedef struct group_intent {
 } group_intent;
 
 /* Locks all items, or none. Each change that is made under the locks is visible and final at once. They end with
- * `group_unlock`, or with the process, however it ends. Meanwhile use the access: a function that is given the container
- * waits for these locks as for those of another process. */
+ * `group_unlock`, or with the process, however it ends. Meanwhile use the access: a function that is given the
+ * container waits for these locks as for those of another process. */
 group_status group_lock(
     group_container container, const group_intent *intents, size_t count, const group_options *options,
     group_access *access, group_error **error);
@@ -361,8 +361,8 @@ int group_follower_descriptor(group_follower follower);
 /* Returns when all changes that were made before the call, also without coordination, can be followed. */
 group_status group_note_uncoordinated_changes(group_container container, group_error **error);
 
-/* Returns the next change; GROUP_NOTHING when none came within `timeout` milliseconds (0: looks; GROUP_FOREVER), or when
- * the wait was cancelled. With `timeout` 0 after GROUP_NOTHING, the descriptor is no longer ready. */
+/* Returns the next change; GROUP_NOTHING when none came within `timeout` milliseconds (0: looks; GROUP_FOREVER), or
+ * when the wait was cancelled. With `timeout` 0 after GROUP_NOTHING, the descriptor is no longer ready. */
 group_status group_follower_next(
     group_follower follower, int64_t timeout, group_cancellation cancellation, group_change **change,
     group_error **error);
@@ -486,8 +486,8 @@ void group_listener_close(group_listener listener);
 /* ---- Refreshes of widgets ---- */
 
 /* Begins a refresh of the widget `kind`, and sets `is_needed`: whether something that concerns the widget has changed
- * since the last refresh. If nothing has, the refresh has ended, and `refresh` is NULL. Waits for other refreshes of the
- * kind. `interests` ends with NULL: patterns for paths; "metadata:PATTERN", also where an item is only touched;
+ * since the last refresh. If nothing has, the refresh has ended, and `refresh` is NULL. Waits for other refreshes of
+ * the kind. `interests` ends with NULL: patterns for paths; "metadata:PATTERN", also where an item is only touched;
  * "defaults:SUITE" and "defaults:SUITE:KEY". With `is_reload`, a refresh is needed in any case. */
 group_status group_refresh_begin(
     group_container container, const char *kind, const char *const *interests, bool is_reload,
@@ -500,8 +500,8 @@ group_status group_refresh_last(group_refresh refresh, group_content **snapshot,
 typedef int (*group_deliver_function)(void *context, const uint8_t *data, size_t length);
 
 /* Ends a refresh with what the widget shows, at most 32 MiB, and sets `is_new`: whether that differs from what it has
- * shown. If so, `deliver` (or NULL) is called, and only then the widget's position moves on; if it returns another number
- * than 0, the refresh has failed: GROUP_REFUSED. */
+ * shown. If so, `deliver` (or NULL) is called, and only then the widget's position moves on; if it returns another
+ * number than 0, the refresh has failed: GROUP_REFUSED. */
 group_status group_refresh_finish(
     group_refresh refresh, const void *data, size_t length, group_deliver_function deliver, void *context, bool *is_new,
     group_error **error);

@@ -303,7 +303,8 @@ class Container(c.Handle):
     ) -> Written:
         """Replaces an item's content by JSON. See `write`."""
         return self.write(
-            path, json.dumps(value, allow_nan=False), durable=durable, if_generation=if_generation, if_absent=if_absent, timeout=timeout)
+            path, json.dumps(value, allow_nan=False), durable=durable, if_generation=if_generation,
+            if_absent=if_absent, timeout=timeout)
 
     def remove(
         self, path: PathLike, *, recursively: bool = False, durable: bool = True,
@@ -397,13 +398,13 @@ class Container(c.Handle):
         return waiting(timeout, cancellation, take, lambda locks: locks.unlock())
 
     def transaction(
-        self, paths: Union[PathLike, Iterable[PathLike]], function: Callable[[Access], Answer], *, reading: Iterable[PathLike] = (),
-        durable: bool = True, timeout: Optional[float] = DEFAULT_TIMEOUT,
+        self, paths: Union[PathLike, Iterable[PathLike]], function: Callable[[Access], Answer], *,
+        reading: Iterable[PathLike] = (), durable: bool = True, timeout: Optional[float] = DEFAULT_TIMEOUT,
         cancellation: Optional[Cancellation] = None,
     ) -> Answer:
         """Makes the changes of `function` one: other processes see all of them or none. If it raises, nothing is
-        changed; nor if a signal's handler raises meanwhile. Returns what it returns. For the main thread, another thread
-        calls it."""
+        changed; nor if a signal's handler raises meanwhile. Returns what it returns. For the main thread, another
+        thread calls it."""
         writing, read = _paths(paths), _paths(reading)
 
         def make(limit: Optional[float], token: Optional[Cancellation]) -> Answer:
@@ -438,8 +439,8 @@ class Container(c.Handle):
     ) -> "Follower":
         """Returns an iterator, for `for` and `async for`, of all changes from now on, in order, each once.
 
-        `include` and `exclude` are patterns, such as "notes/**". `since` is "start", "snapshot" (all items first) or the
-        cursor of a follower of an earlier run. With `quiet` (seconds), there is one change a path, when no other one
+        `include` and `exclude` are patterns, such as "notes/**". `since` is "start", "snapshot" (all items first) or
+        the cursor of a follower of an earlier run. With `quiet` (seconds), there is one change a path, when no other one
         came for so long."""
         from ._following import Follower
 

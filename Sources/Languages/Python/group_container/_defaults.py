@@ -132,7 +132,8 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
     def increment(self, key: str, by: int = 1, *, durable: bool = False) -> int:
         """Adds a number, and returns the sum; no addition of another process is lost. A key without a value is 0."""
         total = c_int64()
-        call("defaults_increment", self._handle, _key(key), c.whole(by, 64, True), options(durable=durable), byref(total))
+        given = options(durable=durable)
+        call("defaults_increment", self._handle, _key(key), c.whole(by, 64, True), given, byref(total))
         return total.value
 
     def compare_and_set(self, key: str, expected: Any, value: Any, *, durable: bool = False) -> bool:

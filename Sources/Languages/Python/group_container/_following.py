@@ -22,8 +22,8 @@ _KINDS = {
 class Change(NamedTuple):
     """A change of an item."""
 
-    #: "created", "modified", "removed", "moved", "exchanged", "touched"; of a snapshot: "present", "bookmark"; "rescan":
-    #: changes are missing, look at all items; "degraded": some changes may not be reported.
+    #: "created", "modified", "removed", "moved", "exchanged", "touched"; of a snapshot: "present", "bookmark";
+    #: "rescan": changes are missing, look at all items; "degraded": some changes may not be reported.
     kind: str
     path: str
     #: Of "moved": where the item was; of "exchanged": the other item.
@@ -109,7 +109,8 @@ class Follower(Stream[Change]):
     ) -> None:
         given = c.FollowOptions(
             sizeof(c.FollowOptions), None if since is None else c.text_bytes(since), _patterns(include),
-            _patterns(exclude), None if without_purpose is None else c.text_bytes(without_purpose), snapshot_after_rescan,
+            _patterns(exclude), None if without_purpose is None else c.text_bytes(without_purpose),
+            snapshot_after_rescan,
             c.milliseconds(quiet), c.milliseconds(at_most),
         )
         handle = c_void_p()

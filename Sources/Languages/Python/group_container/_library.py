@@ -160,8 +160,8 @@ _SIGNATURES: Dict[str, List[Any]] = {
 }
 _CLOSING = [
     "close", "cancellation_cancel", "cancellation_close", "follower_close", "key_follower_close", "defaults_close",
-    "channel_close", "listener_close", "refresh_close", "free", "error_free", "content_free", "items_free", "change_free", "value_free",
-    "key_change_free", "message_free",
+    "channel_close", "listener_close", "refresh_close", "free", "error_free", "content_free", "items_free", "change_free",
+    "value_free", "key_change_free", "message_free",
 ]
 _DESCRIPTORS = ["follower_descriptor", "key_follower_descriptor", "listener_descriptor"]
 

@@ -34,14 +34,14 @@ class Cancellation:
 
 def waiting(
     timeout: Optional[float], cancellation: Optional[Cancellation],
-    work: Callable[[Optional[float], Optional[Cancellation]], Answer], undo: Callable[[Answer], Any] = lambda answer: None,
-    calls_back: bool = False,
+    work: Callable[[Optional[float], Optional[Cancellation]], Answer],
+    undo: Callable[[Answer], Any] = lambda answer: None, calls_back: bool = False,
 ) -> Answer:
     """Does work that may wait for locks, and returns its answer.
 
     On the main thread, which alone runs signal handlers, the work is tried first. If it would have to wait, another
-    thread waits, so that a handler runs at once; if the handler raises, the wait is cancelled, and work that was done at
-    the same moment is undone. Work that calls back is not tried first: what a handler raises at the beginning of a
+    thread waits, so that a handler runs at once; if the handler raises, the wait is cancelled, and work that was done
+    at the same moment is undone. Work that calls back is not tried first: what a handler raises at the beginning of a
     callback, ctypes would drop.
     """
     milliseconds(timeout)

@@ -144,7 +144,13 @@ def test_a_file_lock_has_the_words_of_py_filelock(container, path, program):
         with lock.acquire():
             assert lock.lock_counter == 2
         assert lock.is_locked
-        other = program("from group_container.filelock import *\ntry: FileLock(path + '/a', timeout=0).acquire()\nexcept Timeout as error: print(error)")
+        other = program("""
+            from group_container.filelock import *
+            try:
+                FileLock(path + "/a", timeout=0).acquire()
+            except Timeout as error:
+                print(error)
+            """)
         assert other.finish() == (0, "The file lock '%s/a' could not be acquired.\n" % path)
         seen = []
         thread = threading.Thread(target=lambda: seen.append(lock.is_locked))

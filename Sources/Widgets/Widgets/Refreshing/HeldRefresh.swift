@@ -26,8 +26,8 @@ public final class HeldRefresh: Sendable {
     public var keyChanges: [DefaultsChange] { session.keyChanges }
     /// The snapshot that was delivered last; nil where none was.
     public var lastSnapshot: [UInt8]? { session.lastSnapshot }
-    /// Whether there is something to render. Otherwise nothing that concerns the widget has changed, and the refresh has
-    /// ended: its result is `noData`.
+    /// Whether there is something to render. Otherwise nothing that concerns the widget has changed, and the refresh
+    /// has ended: its result is `noData`.
     public let isNeeded: Bool
 
     /// Waits for other refreshes of the kind, blocking the thread, at most `timeout` (nil: forever); then finds what
@@ -53,10 +53,10 @@ public final class HeldRefresh: Sendable {
 
     deinit { holding.withLock { $0 }?.end() }
 
-    /// Ends the refresh with what the widget shows. Calls `deliver` if that differs from what it has shown, and only then
-    /// moves the widget's position: after a crash in between, the snapshot is delivered again. Returns `newData` or
-    /// `noData`. Errors: those of `deliver`, after which the refresh has failed; `invalidArgument` where the refresh has
-    /// ended, or the snapshot is too large
+    /// Ends the refresh with what the widget shows. Calls `deliver` if that differs from what it has shown, and only
+    /// then moves the widget's position: after a crash in between, the snapshot is delivered again. Returns `newData`
+    /// or `noData`. Errors: those of `deliver`, after which the refresh has failed; `invalidArgument` where the refresh
+    /// has ended, or the snapshot is too large
     @discardableResult
     public func finish(
         rendered snapshot: [UInt8], delivering deliver: ([UInt8]) throws -> Void = { _ in }
