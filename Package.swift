@@ -79,7 +79,7 @@ let commandsTargets: [Target] = [
     commands.module("GroupCommandLine", uses: ["GroupBytes", "GroupSystemCalls"]),
     commands.module("GroupCommands", uses: ["GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"]),
     commands.program("watch-group", uses: commandModules),
-    commands.program("groupctl", uses: commandModules + ["Widgets", "RemovedOptions"]),
+    commands.program("groupctl", uses: commandModules + ["Widgets", "RemovedOptions", "GroupServing"]),
 ]
 
 // Sources/Widgets: widgets, apps that have widgets, hosts that show them.
@@ -167,6 +167,7 @@ let languages = Directory("Sources/Languages")
 let languagesTargets: [Target] = [
     .target(name: "CGroupInterface", path: languages.path("CGroupInterface")),
     languages.module("GroupLibrary", uses: ["CGroupInterface", "GroupContainer", "Widgets"]),
+    languages.module("GroupServing", uses: commandModules + ["Widgets"]),
 ]
 
 // Sources/Examples: programs that use the package as its users do.
@@ -439,7 +440,12 @@ let languagesTestsTargets: [Target] = [
             "TestSupport", "CGroupInterface", "GroupLibrary", "GroupContainer", "GroupSystemCalls", "groupctl",
             "library-member",
         ],
-        path: languagesTests.path("GroupLibraryTests"), swiftSettings: Array(strict.dropFirst()))
+        path: languagesTests.path("GroupLibraryTests"), swiftSettings: Array(strict.dropFirst())),
+    languagesTests.tests(
+        "GroupServingTests",
+        uses: [
+            "TestSupport", "GroupServing", "GroupCommandLine", "GroupContainer", "GroupSystemCalls", "groupctl",
+        ]),
 ]
 
 // Tests/Support/Fuzzers: the decoders, as a test of their corpora; or, for tools/fuzz, as the one program that libFuzzer
@@ -448,7 +454,7 @@ let languagesTestsTargets: [Target] = [
 let decoders: [Target.Dependency] = [
     "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "GroupProtocolLines", "Widgets",
     "GroupManifests", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine", "GroupCommands", "Extensions",
-    "ExtensionHosting", "Transfers", "GroupCluster", "GroupEtcd",
+    "ExtensionHosting", "Transfers", "GroupCluster", "GroupEtcd", "GroupServing", "GroupLibrary", "CGroupInterface",
 ]
 let fuzzers: [Target] = [
     Context.environment["GROUP_CONTAINER_FUZZING"] == nil

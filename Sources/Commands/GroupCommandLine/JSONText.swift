@@ -60,6 +60,11 @@ package indirect enum JSONValue: Sendable {
             case 0xC2:
                 guard let second = rest.next() else { break }
                 bytes += second < 0xA0 ? escape(second) : [byte, second]
+            case 0xE2:
+                // U+2028 and U+2029 end a line for some readers of lines, such as Node's.
+                guard let second = rest.next(), let third = rest.next() else { break }
+                let isLineEnd = second == 0x80 && (third == 0xA8 || third == 0xA9)
+                bytes += isLineEnd ? Array(#"\u20\#(String(third - 0x80, radix: 16))"#.utf8) : [byte, second, third]
             default: bytes.append(byte)
             }
         }

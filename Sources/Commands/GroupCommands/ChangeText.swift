@@ -156,7 +156,7 @@ package struct ChangeSummary: Sendable {
 
 extension Change {
     /// The object of a line of `--json`. For a name that is not UTF-8, the object also holds its bytes.
-    var json: JSONValue {
+    package var json: JSONValue {
         var fields: [(String, JSONValue)] = [
             ("sequence", .unsigned(sequence.rawValue)), ("cursor", .string(cursor.description)),
             ("kind", .string(kind.name)),

@@ -73,21 +73,11 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
     for item in try container.items(in: directory) {
         try run.output.writeLine(
             run.options.isJSON
-                ? json(item)
+                ? item.json.encoded()
                 : TerminalName.forOutput(item.path.bytes, isTerminal: isTerminal) + (item.type == .directory ? "/" : "")
         )
     }
     return .success
-}
-
-private func json(_ item: Item) -> String {
-    var fields: [(String, JSONValue)] = [("path", .string(PipeText.lossyString(item.path.bytes)))]
-    if item.path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(item.path.bytes)))) }
-    fields += [
-        ("type", .string(ChangeText.name(item.type))), ("size", .unsigned(item.size)),
-        ("modified", item.modified.flatMap { Timestamp.text($0) }.map { .string($0) } ?? .null),
-    ]
-    return JSONValue.object(fields).encoded()
 }
 
 func changes(_ run: inout CommandRun) throws -> ExitStatus {

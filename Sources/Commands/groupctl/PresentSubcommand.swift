@@ -72,14 +72,3 @@ private struct PresentLog: Sendable {
         try? errors.flush()
     }
 }
-
-extension PresenterQuestions {
-    /// The words for `GROUP_WANTED`, in the order in which they are to be done.
-    var words: [String] {
-        let all: [(PresenterQuestions, String)] = [
-            (.relinquishToReader, "relinquish-to-reader"), (.relinquishToWriter, "relinquish-to-writer"),
-            (.saveChanges, "save"), (.accommodateDeletion, "accommodate-deletion"),
-        ]
-        return all.filter { contains($0.0) }.map(\.1)
-    }
-}

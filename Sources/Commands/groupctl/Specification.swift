@@ -14,7 +14,7 @@ enum GroupControl {
         subcommands: [
             create, path, list, read, write, update, mkdir, remove, move, copy, lock, present, defaults, channels,
             changes,
-            refresh, status, doctor, deleteGroup,
+            refresh, serve, status, doctor, deleteGroup,
         ],
         description: [
             "A group container is a directory that the processes of an app share: the app itself, its widgets, helpers and plug-ins. Locks keep the processes from overwriting each other's changes, writes are atomic and durable, and a journal records every change, once and in order. There is no daemon.",

@@ -9,7 +9,7 @@ func status(_ run: inout CommandRun) throws -> ExitStatus {
     _ = container.coordinator(purpose: run.options.purpose)
     let status = try container.status()
     if run.options.isJSON {
-        try run.output.writeLine(json(status, container).encoded())
+        try run.output.writeLine(status.json(of: container).encoded())
         return .success
     }
     let isTerminal = StandardOutput.isTerminal
@@ -96,86 +96,4 @@ private func logs(
         }
     }
     return lines
-}
-
-private func json(_ status: ContainerStatus, _ container: Container) -> JSONValue {
-    .object([
-        ("path", .string(PipeText.lossyString(container.path.bytes))),
-        ("identifier", container.groupIdentifier.map(JSONValue.string) ?? .null),
-        ("container", .string(status.containerIdentifier)),
-        ("readOnly", .bool(container.isReadOnly)),
-        (
-            "journal",
-            .object([
-                ("sequence", .unsigned(status.sequence.rawValue)), ("cursor", .string(status.cursor.description)),
-                ("files", .integer(Int64(status.journalFileCount))),
-            ])
-        ),
-        ("members", .array(status.members.map(json))),
-        ("suites", .array(status.suites.map { json($0, counted: "keys") })),
-        ("channels", .array(status.channels.map { json($0, counted: "messages") })),
-    ])
-}
-
-private func json(_ log: ContainerStatus.Log, counted noun: String) -> JSONValue {
-    var fields: [(String, JSONValue)] = [
-        ("name", .string(log.name)), ("bytes", .unsigned(log.size)), ("sequence", .unsigned(log.sequence)),
-        (noun, .integer(Int64(log.count))), ("fault", log.fault.map { .string("\($0)") } ?? .null),
-    ]
-    if noun == "messages" { fields.append(("listeners", .array(log.listeners.map(json)))) }
-    return .object(fields)
-}
-
-func json(_ listener: GroupChannel.Listener) -> JSONValue {
-    .object([
-        ("name", .string(listener.name)), ("acknowledged", .unsigned(listener.acknowledgedNumber)),
-        ("behind", .integer(Int64(listener.waitingCount))),
-        ("waitingSince", listener.waitingSinceNanoseconds.map { .string(Timestamp.text($0)) } ?? .null),
-        (
-            "by",
-            .object([
-                ("pid", .integer(Int64(listener.author.processIdentifier))),
-                ("purpose", .string(listener.author.purpose)),
-            ])
-        ),
-    ])
-}
-
-private func json(_ member: ContainerStatus.Member) -> JSONValue {
-    .object([
-        ("pid", .integer(Int64(member.processIdentifier))), ("user", .integer(Int64(member.userIdentifier))),
-        ("purpose", .string(member.purpose)), ("since", .string(Timestamp.text(member.sinceNanoseconds))),
-        ("leader", .bool(member.isLeader)),
-        ("command", member.command.map(JSONValue.string) ?? .null),
-        ("condition", member.condition.map { .string($0.rawValue) } ?? .null),
-        ("pidNamespace", member.pidNamespace.map(JSONValue.unsigned) ?? .null),
-        (
-            "locks",
-            .array(
-                member.locks.map { access in
-                    .object([
-                        ("path", .string(access.path)), ("mode", .string(access.isWriting ? "writing" : "reading")),
-                        ("wholeDirectory", .bool(access.isWholeDirectory)), ("purpose", .string(access.purpose)),
-                        ("state", .string(access.isWaiting ? "waiting" : "holding")),
-                        ("since", .string(Timestamp.text(access.sinceNanoseconds))),
-                    ])
-                })
-        ),
-        ("presents", .array(member.presentedItems.map(json))),
-    ])
-}
-
-private func json(_ item: ContainerStatus.PresentedItem) -> JSONValue {
-    .object([
-        ("path", .string(item.path)), ("answers", .array(item.answers.words.map(JSONValue.string))),
-        ("since", .string(Timestamp.text(item.sinceNanoseconds))), ("questions", .array(item.questions.map(json))),
-    ])
-}
-
-private func json(_ question: ContainerStatus.OpenQuestion) -> JSONValue {
-    .object([
-        ("wanted", .array(question.wanted.words.map(JSONValue.string))), ("state", .string(question.state)),
-        ("pid", .integer(Int64(question.processIdentifier))), ("purpose", .string(question.purpose)),
-        ("item", .string(question.item)), ("since", .string(Timestamp.text(question.sinceNanoseconds))),
-    ])
 }

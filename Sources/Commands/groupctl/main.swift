@@ -22,6 +22,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "channels": try channels(&run)
     case "changes": try changes(&run)
     case "refresh": try refresh(&run)
+    case "serve": try serve(&run)
     case "status": try status(&run)
     case "doctor": try doctor(&run)
     default: throw run.arguments.usageError("missing a command: create, list, read, write, …")

@@ -45,6 +45,9 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let noSuchDevice = Errno(ENXIO)
     /// A FIFO where a file was.
     package static let illegalSeek = Errno(ESPIPE)
+    package static let addressInUse = Errno(EADDRINUSE)
+    package static let connectionRefused = Errno(ECONNREFUSED)
+    package static let connectionAborted = Errno(ECONNABORTED)
 
     package var description: String {
         guard let text = unsafe strerror(code) else { return "error \(code)" }

@@ -13,6 +13,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     deinit { close(number) }
 
+    /// Returns the number, which the caller closes.
+    package consuming func release() -> Int32 {
+        let number = number
+        discard self
+        return number
+    }
+
     /// The way in which a file is opened. Every descriptor is close-on-exec besides. The
     /// modes on the way of a read and of a write have names: a list of options is an array.
     package struct OpenMode: OptionSet, Sendable {

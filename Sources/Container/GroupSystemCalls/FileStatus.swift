@@ -46,6 +46,7 @@ package struct FileStatus: Equatable, Sendable {
 
     package var permissions: UInt32 { mode & 0o7777 }
     package var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+    package var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
     package var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
     package var isLink: Bool { mode & S_IFMT == S_IFLNK }
 }

@@ -1,5 +1,20 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// The files that processes have open, by /proc. The files of other users' processes are visible only to root.
 package enum OpenFiles {
+    /// Lets this process open as many files as it may. Its limit is lower for programs that use select(2). System calls:
+    /// prlimit(2)
+    package static func raiseLimit() {
+        var limit = rlimit()
+        if unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
     /// Returns how much of inotify this user's processes use. Linear in the files that they have open.
     package static func inotifyUse() -> (instances: Int, watches: Int) {
         var (instances, watches) = (0, 0)

@@ -96,7 +96,7 @@ private func channelStatus(_ run: inout CommandRun) throws -> ExitStatus {
     }
     for listener in try channel.listeners() {
         if run.options.isJSON {
-            try run.output.writeLine(json(listener).encoded())
+            try run.output.writeLine(listener.json.encoded())
             continue
         }
         let since = listener.waitingSinceNanoseconds.map { Timestamp.text($0) } ?? "-"

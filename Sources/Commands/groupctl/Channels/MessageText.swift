@@ -19,7 +19,7 @@ struct MessageText {
 
     /// Returns the bytes of the line, with its newline.
     func line(_ message: GroupMessage) -> [UInt8] {
-        if isJSON { return Array((json(message).encoded() + "\n").utf8) }
+        if isJSON { return Array((message.json(of: channel).encoded() + "\n").utf8) }
         guard let terminal else {
             let text = message.bytes.map { "\t" + PipeText.escaped($0) } ?? ""
             return Array("\(message.number)\(text)\n".utf8)
@@ -30,26 +30,5 @@ struct MessageText {
         let time = terminal.styled(Timestamp.ofDay(message.timeNanoseconds), as: .faint)
         let number = terminal.styled("\(message.number)", as: .strong)
         return Array("\(time)  \(number)  \(text)  \(terminal.styled(writer, as: .faint))\n".utf8)
-    }
-
-    private func json(_ message: GroupMessage) -> JSONValue {
-        var fields: [(String, JSONValue)] = [
-            ("channel", .string(channel)), ("number", .unsigned(message.number)),
-            ("text", message.bytes.map { .string(PipeText.lossyString($0)) } ?? .null),
-        ]
-        if let bytes = message.bytes, bytes.validText == nil {
-            fields.append(("bytes", .string(Base64.encoded(bytes))))
-        }
-        fields += [
-            (
-                "by",
-                .object([
-                    ("pid", .integer(Int64(message.author.processIdentifier))),
-                    ("purpose", .string(message.author.purpose)),
-                ])
-            ),
-            ("time", .string(Timestamp.text(message.timeNanoseconds))),
-        ]
-        return .object(fields)
     }
 }

@@ -77,6 +77,31 @@ extension GroupControl {
         ],
         exitStatuses: statuses("0", "64", "66", "77"))
 
+    static let serve = CommandSpecification(
+        name: "serve",
+        summary:
+            "Serves programs in any language: they write requests, one JSON object per line, and get answers and changes in the same form.",
+        usage: ["groupctl serve GROUP [options]", "groupctl serve GROUP --socket FILE [options]"],
+        options: [
+            .value(
+                "socket", "FILE",
+                help:
+                    "Listen on a Unix socket, which only this user can connect to (mode 0600), for up to 1,024 clients at a time, until a signal. The file of a server that has ended is replaced. Without this option, there is one client: standard input and output."
+            )
+        ],
+        positionals: [group],
+        description: [
+            "A request has an id, which its answer has, too; 'do' says what to do: {\"id\":1,\"do\":\"read\",\"path\":\"now.txt\"} is answered by {\"id\":1,\"ok\":{\"text\":…}} or {\"id\":1,\"error\":{\"code\":…}}. All operations on items, locks, keys, channels, changes and refreshes are there; a stream sends lines with 'event' until it is cancelled.",
+            "When a client ends, its locks are free and its streams have ended. A client that does not read its answers waits; nothing is left out.",
+        ],
+        examples: [
+            HelpEntry("echo '{\"id\":1,\"do\":\"status\"}' | groupctl serve ./shared/", "Prints what the container has."),
+            HelpEntry(
+                "groupctl serve ./shared/ --socket \"$XDG_RUNTIME_DIR/shared.socket\"",
+                "Serves programs that connect to the socket."),
+        ],
+        exitStatuses: statuses("0=the client has ended", "1", "64", "66", "74", "77", "128+n"))
+
     static let status = CommandSpecification(
         name: "status",
         summary:

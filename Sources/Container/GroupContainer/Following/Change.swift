@@ -126,7 +126,7 @@ public struct Change: Hashable, Sendable {
     /// no changes of its own.
     var takesDirectory = false
     /// Whether a directory was moved, exchanged or removed with everything in it.
-    package var concernedDirectory: Bool { takesDirectory }
+    public var concernedDirectory: Bool { takesDirectory }
     /// Whether the item may have replaced another one, though its kind is `created`.
     var mayReplace = false
     /// Whether the change was made under a lock.

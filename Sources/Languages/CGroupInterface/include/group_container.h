@@ -331,7 +331,7 @@ typedef struct group_change {
     const char *cursor;            /* the position behind it, to go on from later */
     const char *reason;            /* NULL except for GROUP_DEGRADED */
     int64_t length;                /* of the item; -1 where it is not known */
-    int32_t type;                  /* of the item: GROUP_FILE, …; 0 where it is not known */
+    int32_t type;                  /* GROUP_FILE, …, also of a directory that is removed; else 0 */
     bool is_coordinated;           /* it was made under a lock */
 } group_change;
 

@@ -1,0 +1,92 @@
+import Dispatch
+import GroupBytes
+package import GroupContainer
+package import GroupSystemCalls
+
+/// Serves programs in any language, by lines of JSON. docs/guide/serve.md describes the lines.
+package struct Server: Sendable {
+    private let container: Container
+    private let purpose: String
+
+    package init(_ container: Container, purpose: String) {
+        self.container = container
+        self.purpose = purpose
+    }
+
+    /// The most clients of a socket at a time.
+    package static let mostClients = 1_024
+
+    /// Serves one client on standard input and output, until it ends. Error: of a process that may have no further
+    /// descriptor.
+    package func serveStandardStreams() throws(CoordinationError) {
+        do throws(Errno) { try serve(input: 0, output: 1) } catch {
+            throw CoordinationError(error, operation: "serve", item: "standard input")
+        }
+    }
+
+    /// Accepts clients until the process ends. Raises the limit of open files, of which a client takes two. Error: the
+    /// socket cannot be used any more.
+    package func serve(_ socket: UnixListener) throws(CoordinationError) {
+        OpenFiles.raiseLimit()
+        let clients = Clients()
+        while true {
+            do throws(Errno) {
+                let client = try socket.accept()
+                if clients.enter() { start(client, clients) } else { refuse(client) }
+            } catch {
+                let isForNow: Set<Errno> = [.tooManyFiles, .tooManyFilesInSystem, .noMemory]
+                guard isForNow.contains(error) else {
+                    throw CoordinationError(error, operation: "serve", item: "the socket")
+                }
+                clients.waitForEnd()
+            }
+        }
+    }
+
+    private func start(_ client: consuming FileDescriptor, _ clients: Clients) {
+        let number = client.release()
+        let work = { @Sendable in
+            let client = FileDescriptor(owning: number)
+            try? self.serve(input: client.number, output: client.number)
+            clients.leave()
+        }
+        do throws(Errno) { try WorkThread.start(work) } catch {
+            clients.leave()
+            refuse(FileDescriptor(owning: number))
+        }
+    }
+
+    private func refuse(_ client: consuming FileDescriptor) {
+        let error = CoordinationError(
+            .limitReached, operation: "serve", reason: "there are \(Self.mostClients) clients, or no further threads",
+            remedy: .init(.tryAgain, "connect again when one has ended"))
+        LineWriter(client.number).write(Connection.answer(nil, error))
+    }
+
+    private func serve(input: Int32, output: Int32) throws(Errno) {
+        let connection = Connection(container, purpose: purpose, writer: LineWriter(output))
+        try connection.serve(input: input, output: output)
+    }
+}
+
+/// How many clients there are.
+private final class Clients: Sendable {
+    private let count = Guarded(0)
+    private let ended = DispatchSemaphore(value: 0)
+
+    func enter() -> Bool {
+        count.withLock { count in
+            if count == Server.mostClients { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func leave() {
+        count.withLock { $0 -= 1 }
+        ended.signal()
+    }
+
+    /// Waits until a client ends; a second at most, as another process may give way, too.
+    func waitForEnd() { _ = ended.wait(timeout: .now() + 1) }
+}
