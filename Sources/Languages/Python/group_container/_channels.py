@@ -45,7 +45,6 @@ class Channel(c.Handle):
         return Listener(self._handle, name, from_start)
 
 
-
 class Listener(Stream[Message]):
     """The messages of a channel: an iterator for `for` and `async for`. What is not acknowledged when it is closed is
     delivered again."""
@@ -55,8 +54,7 @@ class Listener(Stream[Message]):
     def __init__(self, channel: Any, name: str, from_start: bool) -> None:
         handle = c_void_p()
         call("channel_listen", channel, c.text_bytes(name), from_start, byref(handle))
-        self._handle = handle
-        self._descriptor = library.group_listener_descriptor(handle)
+        super().__init__(handle, library.group_listener_descriptor(handle))
 
     def acknowledge(self, number: int, *, durable: bool = False) -> None:
         """Acknowledges the messages up to a number: they are not delivered again."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 import json
 from ctypes import POINTER, byref, c_char_p, c_int64, c_uint64, c_void_p, cast, create_string_buffer
-from typing import Any, Iterable, Iterator, MutableMapping, NamedTuple, Optional
+from typing import Any, Dict, Iterable, Iterator, MutableMapping, NamedTuple, Optional, Tuple
 
 from . import _library as c
 from ._container import options
 from ._following import Stream
-from ._library import NOTHING, call, library
+from ._library import NOTHING, Conflict, call, library
 
 _BOOL, _INTEGER, _DOUBLE, _STRING, _DATA, _DATE, _URL, _JSON = range(1, 9)
 _2001 = datetime.datetime(2001, 1, 1, tzinfo=datetime.timezone.utc)
@@ -92,27 +92,78 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
         call("defaults_open", container, None if suite is None else c.text_bytes(suite), byref(handle))
         self._handle: Any = handle
 
-    def __getitem__(self, key: str) -> Any:
+    def read_version(self, key: str) -> Tuple[Any, int]:
+        """Returns a value, and its generation for a later `set` with `if_generation`. Raises KeyError."""
         value = POINTER(c.Value)()
         if call("defaults_get", self._handle, _key(key), byref(value)) == NOTHING:
             raise KeyError(key)
         try:
-            return _python(value.contents)
+            return _python(value.contents), value.contents.generation
         finally:
             library.group_value_free(value)
 
-    def set(self, key: str, value: Any, *, durable: bool = False) -> int:
-        """Sets a value, and returns its generation."""
-        given, generation = _Given(value), c_uint64()
-        call("defaults_set", self._handle, _key(key), byref(given.value), options(durable=durable), byref(generation))
+    def __getitem__(self, key: str) -> Any:
+        return self.read_version(key)[0]
+
+    def set(
+        self, key: str, value: Any, *, durable: bool = False, if_generation: Optional[int] = None,
+        if_absent: bool = False,
+    ) -> int:
+        """Sets a value, and returns its generation; None removes the key. Raises Conflict where the condition does not
+        hold."""
+        given, generation = None if value is None else _Given(value), c_uint64()
+        condition = options(durable=durable, if_generation=if_generation, if_absent=if_absent)
+        call("defaults_set", self._handle, _key(key), _pointer(given), condition, byref(generation))
         return generation.value
 
     def __setitem__(self, key: str, value: Any) -> None:
+        if value is None:
+            raise TypeError("no value of a key: None; `del` removes a key")
         self.set(key, value)
 
     def __delitem__(self, key: str) -> None:
-        self[key]
-        call("defaults_set", self._handle, _key(key), None, None, None)
+        self.pop(key)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """Removes a key, and returns its value: of several processes that do this, one gets it."""
+        if len(default) > 1:
+            raise TypeError("pop takes a key and at most one default")
+        while True:
+            try:
+                value, generation = self.read_version(key)
+            except KeyError:
+                if default:
+                    return default[0]
+                raise
+            try:
+                self.set(key, None, if_generation=generation)
+            except Conflict:
+                continue
+            return value
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """Returns the value of a key, which is set to `default` where there is none: to the same in each process."""
+        while True:
+            try:
+                return self[key]
+            except KeyError:
+                pass
+            if default is None:
+                raise TypeError("no value of a key: None")
+            try:
+                self.set(key, default, if_absent=True)
+            except Conflict:
+                continue
+
+    def copy(self) -> Dict[str, Any]:
+        """Returns the keys and values as a dict. A key that another process removes meanwhile may be missing."""
+        copied = {}
+        for key in self:
+            try:
+                copied[key] = self[key]
+            except KeyError:
+                pass
+        return copied
 
     def __iter__(self) -> Iterator[str]:
         keys = POINTER(c.Items)()
@@ -127,7 +178,7 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
         return sum(1 for _ in self)
 
     def __repr__(self) -> str:
-        return "Defaults(%r)" % dict(self)
+        return "Defaults(%r)" % self.copy()
 
     def increment(self, key: str, by: int = 1, *, durable: bool = False) -> int:
         """Adds a number, and returns the sum; no addition of another process is lost. A key without a value is 0."""
@@ -158,8 +209,7 @@ class KeyFollower(Stream[KeyChange]):
         names = (c_char_p * (len(raw) + 1))(*raw, None) if raw else None
         handle = c_void_p()
         call("defaults_follow", suite, names, None if since is None else c.text_bytes(since), byref(handle))
-        self._handle = handle
-        self._descriptor = library.group_key_follower_descriptor(handle)
+        super().__init__(handle, library.group_key_follower_descriptor(handle))
 
     def _take(self) -> Optional[KeyChange]:
         change = POINTER(c.KeyChange)()

@@ -9,7 +9,7 @@ from typing import Any, AsyncIterator, Generic, Iterable, Iterator, NamedTuple, 
 
 from . import _library as c
 from ._library import NOTHING, PathLike, call, library, path_bytes, path_text
-from ._waiting import await_descriptor
+from ._waiting import Wake, await_descriptor
 
 Element = TypeVar("Element")
 _TYPES = {1: "file", 2: "directory", 3: "link", 4: "other"}
@@ -47,14 +47,36 @@ class Change(NamedTuple):
     transaction: Optional[Tuple[str, int, int]]
 
 
+class _Ended(c.GroupError):
+    """The stream was closed while it waited."""
+
+
 class Stream(c.Handle, Generic[Element]):
-    """An iterator of what comes, which never ends by itself. For one thread or task."""
+    """An iterator of what comes, for one thread or task. It ends when it is closed, also by another one."""
 
     _descriptor: int
+    #: The number of elements after which a task gives way to others, though more are there.
+    _most_at_once = 64
+
+    def __init__(self, handle: Any, descriptor: int) -> None:
+        self._handle: Any = handle
+        self._descriptor = descriptor
+        self._wake = Wake()
+        self._at_once = 0
+
+    def close(self) -> None:
+        """Ends the stream, and the wait of another thread or task in it."""
+        if hasattr(self, "_wake"):
+            self._descriptor = -1
+            self._wake.end()
+        super().close()
 
     def _take(self) -> Optional[Element]:
         """Returns what there is now."""
         raise NotImplementedError
+
+    def _ended(self) -> "_Ended":
+        return _Ended("invalidArgument", "cannot follow: the stream was closed")
 
     def next(self, timeout: Optional[float] = None) -> Optional[Element]:
         """Returns the next element; None if none came within `timeout` seconds (None: waits without end)."""
@@ -64,19 +86,26 @@ class Stream(c.Handle, Generic[Element]):
             element = self._take()
             if element is not None:
                 return element
-            if not await_descriptor(self._descriptor, deadline) and deadline is not None:
-                if time.monotonic() >= deadline:
-                    return self._take()
+            has_come = await_descriptor(self._descriptor, self._wake, deadline)
+            if self._is_closed:
+                raise self._ended()
+            if not has_come and deadline is not None and time.monotonic() >= deadline:
+                return self._take()
 
     def fileno(self) -> int:
         """The descriptor that can be read while there may be an element: for select, selectors and event loops."""
+        if self._is_closed:
+            raise ValueError("the stream is closed")
         return self._descriptor
 
     def __iter__(self) -> Iterator[Element]:
         return self
 
     def __next__(self) -> Element:
-        element = self.next()
+        try:
+            element = self.next()
+        except _Ended:
+            raise StopIteration from None
         if element is None:
             raise StopIteration
         return element
@@ -88,14 +117,22 @@ class Stream(c.Handle, Generic[Element]):
         while True:
             element = self._take()
             if element is not None:
+                self._at_once = (self._at_once + 1) % self._most_at_once
+                if self._at_once == 0:
+                    await asyncio.sleep(0)
                 return element
             loop = asyncio.get_running_loop()
             ready = loop.create_future()
-            loop.add_reader(self._descriptor, _set, ready)
+            descriptors = (self._descriptor, self._wake.descriptor)
+            for descriptor in descriptors:
+                loop.add_reader(descriptor, _set, ready)
             try:
                 await ready
             finally:
-                loop.remove_reader(self._descriptor)
+                for descriptor in descriptors:
+                    loop.remove_reader(descriptor)
+            if self._is_closed:
+                raise StopAsyncIteration
 
 
 class Follower(Stream[Change]):
@@ -115,8 +152,7 @@ class Follower(Stream[Change]):
         )
         handle = c_void_p()
         call("follow", container, byref(given), byref(handle))
-        self._handle = handle
-        self._descriptor = library.group_follower_descriptor(handle)
+        super().__init__(handle, library.group_follower_descriptor(handle))
 
     @property
     def cursor(self) -> str:

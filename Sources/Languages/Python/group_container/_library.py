@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t
 from ctypes import c_ubyte, c_uint32, c_uint64, c_void_p
@@ -204,8 +205,12 @@ class Holder(NamedTuple):
 class GroupError(OSError):
     """A call of a container has failed. `code` says how: "lockTimedOut", "conflict", "notFound", …"""
 
+    #: The number of the system for errors that the system has, too.
+    _number: Optional[int] = None
+
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
+        self.errno, self.strerror = self._number, message
         self.code = code
         self.message = message
         self.operation: Optional[str] = None
@@ -233,6 +238,8 @@ def _restored(kind: Any, code: str, message: str, attributes: Dict[str, Any]) ->
 class LockTimeout(GroupError, TimeoutError):
     """The items stayed locked by other processes, which `holders` names."""
 
+    _number = errno.ETIMEDOUT
+
 
 class Conflict(GroupError):
     """The condition of a write does not hold: another process was faster."""
@@ -241,6 +248,8 @@ class Conflict(GroupError):
 class NotFound(GroupError, FileNotFoundError):
     """There is no such item or container."""
 
+    _number = errno.ENOENT
+
 
 class Cancelled(GroupError):
     """The wait was cancelled."""
@@ -248,6 +257,8 @@ class Cancelled(GroupError):
 
 class NotPermitted(GroupError, PermissionError):
     """This user may not do that."""
+
+    _number = errno.EACCES
 
 
 _CLASSES = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import select
 import threading
 import time
 from ctypes import byref, c_void_p
-from typing import Any, Callable, Optional, TypeVar
+from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from ._library import LockTimeout, call, library, milliseconds
 
@@ -21,11 +23,32 @@ class Cancellation:
         call("cancellation_create", byref(handle))
         self._handle = handle
         self._is_cancelled = False
+        self._parts: "list[Cancellation]" = []
+        self._guard = threading.Lock()
 
     def cancel(self) -> None:
         """Ends the waits that are going on, and those that begin later, with Cancelled."""
-        self._is_cancelled = True
+        with self._guard:
+            self._is_cancelled = True
+            parts = list(self._parts)
         library.group_cancellation_cancel(self._handle)
+        for part in parts:
+            part.cancel()
+
+    @contextlib.contextmanager
+    def _part(self) -> "Iterator[Cancellation]":
+        """A cancellation of one wait, which this one cancels, too."""
+        part = Cancellation()
+        with self._guard:
+            self._parts.append(part)
+            is_cancelled = self._is_cancelled
+        if is_cancelled:
+            part.cancel()
+        try:
+            yield part
+        finally:
+            with self._guard:
+                self._parts.remove(part)
 
     def __del__(self) -> None:
         if library is not None and hasattr(self, "_handle"):
@@ -54,14 +77,19 @@ def waiting(
         except LockTimeout:
             pass
     rest = None if timeout is None else max(0.0, timeout - (time.monotonic() - begin))
-    ended = cancellation or Cancellation()
-    answers: "list[Any]" = []
+    # A signal ends this wait only, and not the caller's cancellation.
+    with (cancellation or Cancellation())._part() as ended:
+        return _on_a_thread(lambda: work(rest, ended), ended, undo)
+
+
+def _on_a_thread(work: Callable[[], Answer], ended: Cancellation, undo: Callable[[Answer], Any]) -> Answer:
+    answers: "list[Answer]" = []
     errors: "list[BaseException]" = []
     done = threading.Event()
 
     def run() -> None:
         try:
-            answers.append(work(rest, ended))
+            answers.append(work())
         except BaseException as error:  # noqa: B036 - raised again on the main thread
             errors.append(error)
         finally:
@@ -83,12 +111,35 @@ def waiting(
     if errors:
         # No local refers to the error, whose traceback refers to this frame.
         raise errors.pop()
-    return answers[0]  # type: ignore[no-any-return]
+    return answers[0]
 
 
-def await_descriptor(descriptor: int, deadline: Optional[float]) -> bool:
-    """Waits until a descriptor can be read, or the deadline of time.monotonic(). Returns whether it can be read."""
+class Wake:
+    """Ends the waits for a descriptor, from then on. Its own descriptor reports its end."""
+
+    def __init__(self) -> None:
+        self.descriptor, self._writer = os.pipe()
+        self._guard = threading.Lock()
+
+    def end(self) -> None:
+        """Ends the waits; a second call does nothing."""
+        with self._guard:
+            writer, self._writer = self._writer, -1
+        if writer >= 0:
+            os.close(writer)
+
+    def __del__(self) -> None:
+        if os is not None and hasattr(self, "_guard"):
+            self.end()
+            os.close(self.descriptor)
+
+
+def await_descriptor(descriptor: int, wake: Wake, deadline: Optional[float]) -> bool:
+    """Waits until a descriptor can be read, the wake has ended, or until the deadline of time.monotonic(). Returns
+    whether something has come."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
+    # The end of a pipe is reported in any case.
+    poll.register(wake.descriptor, 0)
     rest = None if deadline is None else min(max(0.0, (deadline - time.monotonic()) * 1000), 1e6)
     return bool(poll.poll(rest))

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Optional, Tuple
+import types
+from typing import Any, Callable, Optional, Tuple
 
 from ._container import Container, Locks
 from ._library import LockTimeout, PathLike
@@ -33,7 +34,9 @@ class Timeout(TimeoutError):
 def _located(path: PathLike) -> Tuple[str, str]:
     """Returns the container around a path, and the path in it. Raises ValueError where there is none."""
     whole = os.path.abspath(os.fsdecode(path))
-    directory = os.path.dirname(whole)
+    # A link in the path may lead into a container, or out of one; the item itself is not followed.
+    directory = os.path.realpath(os.path.dirname(whole))
+    whole = os.path.join(directory, os.path.basename(whole))
     while True:
         if os.path.isdir(os.path.join(directory, ".group")):
             return directory, os.path.relpath(whole, directory)
@@ -45,15 +48,20 @@ def _located(path: PathLike) -> Tuple[str, str]:
 
 
 class FileLock:
-    """An exclusive lock that its thread may acquire several times. A negative timeout waits without end."""
+    """An exclusive lock that its thread may acquire several times; with `thread_local=False`, each thread of the
+    process. A negative timeout waits without end. `mode` is that of a lock file, and has no meaning here."""
 
-    def __init__(self, lock_file: PathLike, timeout: float = -1, *, blocking: bool = True, **others: Any) -> None:
+    def __init__(
+        self, lock_file: PathLike, timeout: float = -1, mode: int = 0o644, thread_local: bool = True, *,
+        blocking: bool = True, poll_interval: float = 0.05, purpose: Optional[str] = None,
+    ) -> None:
         directory, self._item = _located(lock_file)
-        self._container = Container(directory, purpose=others.pop("purpose", None))
+        self._container = Container(directory, purpose=purpose)
         self.lock_file = os.fsdecode(lock_file)
         self.timeout = timeout
         self.blocking = blocking
-        self._own = threading.local()
+        self._new_own: Callable[[], Any] = threading.local if thread_local else types.SimpleNamespace
+        self._own, self._process = self._new_own(), os.getpid()
 
     @property
     def is_locked(self) -> bool:
@@ -63,6 +71,9 @@ class FileLock:
     @property
     def lock_counter(self) -> int:
         """How often this thread has acquired the lock and not released it."""
+        if self._process != os.getpid():
+            # What the parent holds, its child does not.
+            self._own, self._process = self._new_own(), os.getpid()
         return getattr(self._own, "counter", 0)
 
     def acquire(

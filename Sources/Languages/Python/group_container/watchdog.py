@@ -18,13 +18,16 @@ classes, and its handlers can be used.
 
 from __future__ import annotations
 
+import errno
 import os
+import select
+import sys
 import threading
-from typing import Any, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from ._container import Container
 from ._following import Change
-from ._library import PathLike
+from ._library import GroupError, PathLike
 from .filelock import _located
 
 __all__ = ["FileSystemEvent", "FileSystemEventHandler", "Observer"]
@@ -92,6 +95,9 @@ class _Watch:
 
     def __init__(self, handler: Any, path: PathLike, recursive: bool) -> None:
         self.handler, self.path, self.recursive = handler, os.fsdecode(path), recursive
+        if not os.path.isdir(self.path):
+            missing = FileNotFoundError if not os.path.exists(self.path) else NotADirectoryError
+            raise missing(errno.ENOENT if missing is FileNotFoundError else errno.ENOTDIR, "no directory", self.path)
         root, self.inside = _located(os.path.join(self.path, "_"))
         self.inside = os.path.dirname(self.inside)
         self.container = Container(root)
@@ -141,30 +147,44 @@ class Observer(threading.Thread):
         watch = _Watch(event_handler, path, recursive)
         with self._guard:
             self._watches.append(watch)
-        os.write(self._wake[1], b"w")
+        self._look()
         return watch
 
     def unschedule(self, watch: _Watch) -> None:
         """Ends the calls of a handler."""
         with self._guard:
-            self._watches.remove(watch)
-        os.write(self._wake[1], b"w")
+            if watch in self._watches:
+                self._watches.remove(watch)
+        self._look()
 
     def unschedule_all(self) -> None:
         """Ends the calls of all handlers."""
         with self._guard:
             self._watches.clear()
-        os.write(self._wake[1], b"w")
+        self._look()
 
     def stop(self) -> None:
         """Ends the thread; `join` waits for that."""
         self._stopped = True
-        os.write(self._wake[1], b"w")
+        self._look()
+
+    def _look(self) -> None:
+        """Makes the thread look what there is to do."""
+        with self._guard:
+            if self._wake[1] >= 0:
+                os.write(self._wake[1], b"w")
 
     def run(self) -> None:
         """Waits for changes, and delivers them."""
-        import select
+        try:
+            self._serve()
+        finally:
+            with self._guard:
+                for descriptor in self._wake:
+                    os.close(descriptor)
+                self._wake = (-1, -1)
 
+    def _serve(self) -> None:
         while not self._stopped:
             with self._guard:
                 watches = list(self._watches)
@@ -178,8 +198,24 @@ class Observer(threading.Thread):
             for watch in watches:
                 if watch.follower.fileno() not in ready:
                     continue
-                while not self._stopped and watch in self._watches:
-                    change: Optional[Change] = watch.follower.next(0)
-                    if change is None:
-                        break
-                    watch.deliver(change)
+                while not self._stopped and watch in self._watches and self._deliver_next(watch):
+                    pass
+
+    def _deliver_next(self, watch: _Watch) -> bool:
+        """Delivers what comes next. Returns false if there is nothing now."""
+        try:
+            change: Optional[Change] = watch.follower.next(0)
+        except GroupError:
+            # The container was removed, or cannot be read any more.
+            self._deliver(lambda: watch.handler.dispatch(_event("deleted", True, watch.path, "")))
+            self.unschedule(watch)
+            return False
+        if change is not None:
+            self._deliver(lambda: watch.deliver(change))
+        return change is not None
+
+    def _deliver(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception:  # noqa: B902 - what a handler raises for one event keeps it from no other
+            threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), self)))

@@ -1,12 +1,15 @@
 """Wrong arguments, and use after the end: an exception that says what is wrong, and nothing changed."""
 
 import copy
+import errno
 import os
 import pickle
+import threading
 
 import pytest
 
 from group_container import Container, GroupError
+from group_container.filelock import FileLock
 
 
 def test_what_is_no_path_content_or_condition_is_refused(container):
@@ -127,3 +130,69 @@ def test_numbers_and_times_that_do_not_fit_are_refused(container):
         container.follow().next(float("nan"))
     container.channel("c").post("x")
     assert listener.next(float("inf")).content == b"x"
+
+
+def test_errors_have_the_numbers_of_the_system(container):
+    with pytest.raises(FileNotFoundError) as missing:
+        container.read("none")
+    assert missing.value.errno == errno.ENOENT
+    with container.lock("a"):
+        with pytest.raises(TimeoutError) as late:
+            container.write("a", "1", timeout=0)
+    assert late.value.errno == errno.ETIMEDOUT
+
+
+def test_a_file_lock_refuses_options_that_it_does_not_know(container, path):
+    with pytest.raises(TypeError):
+        FileLock(path + "/a", is_singelton=True)
+    shared = FileLock(path + "/a", thread_local=False)
+    with shared:
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(shared.is_locked))
+        thread.start()
+        thread.join()
+        assert seen == [True]
+
+
+def test_a_signal_that_ends_a_wait_leaves_the_cancellation_as_it_is(container, program):
+    holder = program("""
+        with container.lock("a"):
+            print("held")
+            sys.stdin.read()
+        """)
+    assert holder.line() == "held"
+    waiter = program("""
+        import signal
+        cancellation = Cancellation()
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            container.write("a", "1", timeout=None, cancellation=cancellation)
+        except KeyboardInterrupt:
+            print("interrupted")
+        container.write("b", "1", cancellation=cancellation)
+        with container.lock("b"):
+            cancellation.cancel()
+            try:
+                container.write("a", "1", timeout=None, cancellation=cancellation)
+            except Cancelled:
+                print("cancelled")
+        """)
+    assert waiter.finish() == (0, "interrupted\ncancelled\n")
+
+
+@pytest.mark.skipif(not os.environ.get("GROUP_CONTAINER_LONG_TESTS"), reason="needs 8 GiB of memory and 4 of disk")
+def test_contents_of_more_than_two_gibibytes(container):
+    large = bytes(2**31 + 1)
+    container.write("large", large, durable=False)
+    assert container.read("large") == large
+    for call in (
+        lambda: container.channel("c").post(large),
+        lambda: container.defaults().set("k", large),
+        lambda: container.defaults().set("k", "x" * len(large)),
+        lambda: container.write("x" * len(large), "1"),
+        lambda: container.defaults()["x" * len(large)],
+    ):
+        with pytest.raises((GroupError, KeyError)):
+            call()
+    assert container.read("large") == large

@@ -196,3 +196,118 @@ def test_an_observer_has_the_words_of_watchdog(container, path):
     assert ("moved", False, path + "/d/a", path + "/b") in everything.events
     assert everything.events[-1] == ("deleted", False, path + "/b", "")
     assert [event[0] for event in top.events] == ["created", "created", "deleted"]
+
+
+def test_closing_a_stream_ends_the_waits_in_it(container):
+    for wait in (lambda follower: [change for change in follower], lambda follower: follower.next()):
+        follower = container.follow()
+        ended = []
+
+        def run():
+            try:
+                ended.append(wait(follower))
+            except GroupError as error:
+                ended.append(error.code)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        while not sleeps_in_poll(thread):
+            time.sleep(0.001)
+        follower.close()
+        thread.join(30)
+        assert ended in ([[]], ["invalidArgument"])
+        with pytest.raises(ValueError):
+            follower.fileno()
+
+    async def follow():
+        follower = container.follow()
+        asyncio.get_running_loop().call_later(0.05, follower.close)
+        return [change async for change in follower]
+
+    assert asyncio.run(asyncio.wait_for(follow(), 30)) == []
+
+
+def sleeps_in_poll(thread):
+    try:
+        with open("/proc/self/task/%d/wchan" % thread.native_id) as file:
+            return "poll" in file.read()
+    except OSError:
+        return False
+
+
+def test_a_task_with_much_to_read_gives_way_to_others(container):
+    for number in range(500):
+        container.write("a", str(number), durable=False)
+
+    async def follow():
+        seen = others = 0
+
+        async def other():
+            nonlocal others
+            while seen < 500:
+                others += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.get_running_loop().create_task(other())
+        async for change in container.follow(since="start"):
+            seen += 1
+            if seen == 500:
+                break
+        await task
+        return others
+
+    assert asyncio.run(asyncio.wait_for(follow(), 30)) > 5
+
+
+def test_of_several_processes_one_pops_a_key_and_all_get_the_same_default(container, program):
+    defaults = container.defaults()
+    for number in range(100):
+        defaults["k%d" % number] = number
+    script = """
+        defaults = container.defaults()
+        for number in range(100):
+            if defaults.pop("k%d" % number, None) is not None:
+                print("got", number)
+        print(defaults.setdefault("first", os.getpid()))
+        """
+    outputs = [one.finish()[1].split("\n") for one in [program(script) for _ in range(4)]]
+    got = sorted(int(line.split()[1]) for lines in outputs for line in lines if line.startswith("got"))
+    assert got == list(range(100))
+    assert {lines[-2] for lines in outputs} == {str(defaults["first"])}
+    assert defaults.copy() == {"first": defaults["first"]}
+    with pytest.raises(KeyError):
+        defaults.pop("k1")
+    with pytest.raises(Conflict):
+        defaults.set("first", 1, if_absent=True)
+
+
+def test_an_observer_goes_on_after_an_error_and_ends_with_its_directory(container, path, monkeypatch):
+    class Failing(FileSystemEventHandler):
+        def __init__(self):
+            self.events = []
+
+        def on_any_event(self, event):
+            self.events.append((event.event_type, event.src_path))
+            if len(self.events) == 1:
+                raise ValueError("the first")
+
+    reported = []
+    monkeypatch.setattr(threading, "excepthook", lambda given: reported.append(given.exc_type))
+    observer, handler = Observer(), Failing()
+    with pytest.raises(FileNotFoundError):
+        observer.schedule(handler, path + "/none")
+    container.write("a", "1")
+    with pytest.raises(NotADirectoryError):
+        observer.schedule(handler, path + "/a")
+    observer.schedule(handler, path)
+    observer.start()
+    container.write("b", "1")
+    container.write("c", "1")
+    deadline = time.monotonic() + 30
+    while len(handler.events) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert handler.events == [("created", path + "/b"), ("created", path + "/c")] and reported == [ValueError]
+    before = len(os.listdir("/proc/self/fd"))
+    observer.stop()
+    observer.join(30)
+    assert not observer.is_alive() and len(os.listdir("/proc/self/fd")) == before - 2
