@@ -32,6 +32,8 @@ let usage = """
                                                             set, or is kept; print the nanoseconds of each
            bench-worker lock DIRECTORY PATH write|read BATCH BATCHES
                                                             print nanoseconds of an uncontended lock, a line a batch
+           bench-worker calls DIRECTORY lock|read|write|get|set|increment|post BATCH BATCHES
+                                                            print nanoseconds of a call, a line a batch
            bench-worker work DIRECTORY READS-PER-HUNDRED BEGIN END SEED [announcing]
                                                             add to the number in `n`, and read it, from BEGIN to END
            bench-worker now                                 print the clock of BEGIN and END, in nanoseconds
@@ -57,6 +59,8 @@ do {
         ).run()
     case ("items", 5):
         try ItemReads(directory: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0).run()
+    case ("calls", 6):
+        try LanguageCalls(directory: words[2], batch: Int(words[4]) ?? 1, batches: Int(words[5]) ?? 0).run(words[3])
     case ("present", 3): try present(words[2])
     case ("increment", 6):
         try DefaultsWork(directory: words[2]).increment(

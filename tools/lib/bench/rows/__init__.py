@@ -20,6 +20,7 @@ from .growth_shape import GrowthOfShape
 from .idle import Idle
 from .increments import DurableIncrements, Increments
 from .items import Items
+from .languages import LanguageCalls, PythonChange, PythonKeys, PythonLock, PythonUpdates
 from .lock import Contended, Lock
 from .memory import CommandStart, Memory
 from .opening import Opening
@@ -39,6 +40,7 @@ SECTIONS: dict[str, list[type[Row]]] = {
     "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Memory, CommandStart, Followers, Burst, Idle],
     "Growth": [GrowthOfTree, GrowthOfShape, GrowthOfJournal, GrowthOfMembers],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
+    "Other languages": [LanguageCalls, PythonLock, PythonUpdates, PythonChange, PythonKeys],
     "Databases": [Database],
     "Transfers": [Transfer],
     "Clusters": [ClusterWrite, ClusterChange, ClusterLocal, ClusterCatchUp, ClusterMachines],
