@@ -27,7 +27,7 @@ func serve(_ run: inout CommandRun) throws -> ExitStatus {
     do throws(Errno) { try WorkThread.start(accept) } catch {
         throw CoordinationError(error, operation: "serve", item: "a thread")
     }
-    // Whoever has started this waits for the line, and connects then.
+    // The program that has started this waits for the line, and connects then.
     let place = PipeText.lossyString(path)
     try run.output.writeLine(
         run.options.isJSON ? JSONValue.object([("socket", .string(place))]).encoded() : "listening at \(place)")

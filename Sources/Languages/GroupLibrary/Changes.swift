@@ -143,7 +143,8 @@ private func describe(_ change: Change) throws(CoordinationError) -> UnsafeMutab
             transaction_index: UInt32(clamping: change.transaction?.index ?? 0),
             transaction_count: UInt32(clamping: change.transaction?.count ?? 0), cursor: block.text(cursor),
             reason: block.text(change.kind.reason), length: change.size.map { Int64(clamping: $0) } ?? -1,
-            type: change.type?.number ?? (change.concernedDirectory ? Int32(GROUP_DIRECTORY) : 0), is_coordinated: change.isCoordinated))
+            type: change.type?.number ?? (change.concernedDirectory ? Int32(GROUP_DIRECTORY) : 0),
+            is_coordinated: change.isCoordinated))
 }
 
 @c @implementation package func group_change_free(_ change: UnsafeMutablePointer<group_change>?) {

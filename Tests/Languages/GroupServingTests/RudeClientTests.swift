@@ -25,9 +25,9 @@ import Testing
     @Test func `what is no request gets an error, and the next request an answer`() throws {
         let client = try Client(temporary)
         for line in [
-            "nonsense", "[1]", "{}", "1", "{\"id\":1}", "{\"id\":null,\"do\":\"status\"}", "{\"id\":1.5,\"do\":\"status\"}",
-            "{\"id\":\"\",\"do\":\"status\"}", "{\"id\":\"\(String(repeating: "x", count: 257))\",\"do\":\"status\"}",
-            "{\"id\":1,\"id\":2,\"do\":\"status\"}", "{\"id\":1,\"do\":\"status\"", "\u{0}", "{\"id\":[],\"do\":\"status\"}",
+            "nonsense", "[1]", "{}", "1", #"{"id":1}"#, #"{"id":null,"do":"status"}"#, #"{"id":1.5,"do":"status"}"#,
+            #"{"id":"","do":"status"}"#, #"{"id":"\#(String(repeating: "x", count: 257))","do":"status"}"#,
+            #"{"id":1,"id":2,"do":"status"}"#, #"{"id":1,"do":"status""#, "\u{0}", #"{"id":[],"do":"status"}"#,
             String(repeating: "[", count: 100_000), String(repeating: "{\"a\":", count: 1_000),
         ] { try client.send(line) }
         #expect(try client.ask(#""do":"status""#).isOK)
@@ -43,7 +43,8 @@ import Testing
 
     @Test(arguments: [
         #""do":"read""#, #""do":"read","path":1"#, #""do":"read","path":"a","pathBytes":"YQ==""#,
-        #""do":"read","pathBytes":"?""#, #""do":"read","path":"a","timeout":-1"#, #""do":"read","path":"a","timeout":"1""#,
+        #""do":"read","pathBytes":"?""#, #""do":"read","path":"a","timeout":-1"#,
+        #""do":"read","path":"a","timeout":"1""#,
         #""do":"read","path":"a","timeout":9223372036854775807"#, #""do":"read","path":"a","lock":77"#,
         #""do":"read","path":"a","lock":{}"#, #""do":"Read","path":"a""#, #""do":"read","Path":"a""#,
         #""do":"write","path":"a""#, #""do":"write","path":"a","text":"1","bytes":"MQ==""#,
@@ -53,7 +54,8 @@ import Testing
         #""do":"unlock""#, #""do":"unlock","lock":"x""#, #""do":"increment""#, #""do":"increment","key":"n","by":1.5"#,
         #""do":"increment","key":"n","by":99999999999999999999"#, #""do":"set","key":"n","value":1,"type":"number""#,
         #""do":"follow","since":"yesterday""#, #""do":"follow","kind":["x"]"#, #""do":"follow","include":["["]"#,
-        #""do":"follow","settle":10,"settleMax":1"#, #""do":"listen","channel":"c""#, #""do":"acknowledge","listen":5,"number":1"#,
+        #""do":"follow","settle":10,"settleMax":1"#, #""do":"listen","channel":"c""#,
+        #""do":"acknowledge","listen":5,"number":1"#,
         #""do":"refresh","widget":"../x""#, #""do":"refresh","widget":"w","interests":["defaults:"]"#,
         #""do":"finish","refresh":5,"text":"""#, #""do":"cancel""#, #""do":"hello""#, #""do":"status","x":1"#,
         #""do":"transaction","changes":[{"do":"write","path":"a","text":"1","durable":true}]"#,

@@ -15,7 +15,8 @@ struct Decoder: Sendable {
     }
 
     static let all =
-        records + sealed + [.memberTable, .presenters, .log] + widgets + requests + texts + commands + cluster + languages
+        records + sealed + [.memberTable, .presenters, .log] + widgets + requests + texts + commands + cluster
+        + languages
 }
 
 /// A property of a decoder that does not hold.

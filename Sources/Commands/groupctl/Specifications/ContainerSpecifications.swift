@@ -95,7 +95,8 @@ extension GroupControl {
             "When a client ends, its locks are free and its streams have ended. A client that does not read its answers waits; nothing is left out.",
         ],
         examples: [
-            HelpEntry("echo '{\"id\":1,\"do\":\"status\"}' | groupctl serve ./shared/", "Prints what the container has."),
+            HelpEntry(
+                "echo '{\"id\":1,\"do\":\"status\"}' | groupctl serve ./shared/", "Prints what the container has."),
             HelpEntry(
                 "groupctl serve ./shared/ --socket \"$XDG_RUNTIME_DIR/shared.socket\"",
                 "Serves programs that connect to the socket."),

@@ -31,15 +31,16 @@ extension Decoder {
                 #"{"id":2,"do":"write","path":"a","bytes":"AA==","lock":1,"durable":false}"#,
                 #"{"id":3,"do":"unlock","lock":1}"#, #"{"id":4,"do":"cancel","request":1}"#),
             "transaction": lines(
-                #"{"id":"t","do":"transaction","durable":false,"changes":[{"do":"write","path":"a","text":"1"},{"do":"check","path":"z","ifGeneration":"absent"}]}"#
-            ),
+                #"{"id":"t","do":"transaction","durable":false,"changes":[{"do":"write","path":"a","text":"1"}]}"#,
+                #"{"id":"u","do":"transaction","changes":[{"do":"check","path":"z","ifGeneration":"absent"}]}"#),
             "keys": lines(
                 #"{"id":1,"do":"set","key":"k","value":{"a":[1,null]}}"#, #"{"id":2,"do":"get","key":"k"}"#,
                 #"{"id":3,"do":"increment","key":"n","by":-7}"#, #"{"id":4,"do":"keys","suite":"standard"}"#),
             "streams": lines(
                 #"{"id":1,"do":"follow","since":"start","include":["a*"],"settle":1,"settleMax":2}"#,
                 #"{"id":2,"do":"followKeys","keys":["k"]}"#, #"{"id":3,"do":"listen","channel":"c","name":"l"}"#,
-                #"{"id":4,"do":"post","channel":"c","text":"1"}"#, #"{"id":5,"do":"acknowledge","listen":3,"number":1}"#),
+                #"{"id":4,"do":"post","channel":"c","text":"1"}"#, #"{"id":5,"do":"acknowledge","listen":3,"number":1}"#
+            ),
             "refresh": lines(
                 #"{"id":1,"do":"refresh","widget":"w","interests":["a","defaults:s:k"],"timeout":10}"#,
                 #"{"id":2,"do":"finish","refresh":1,"text":"1"}"#, #"{"id":3,"do":"hello","purpose":"p"}"#),
@@ -71,7 +72,10 @@ extension Decoder {
     /// returns a status that has a name, whatever the arguments are.
     private static let libraryCalls = Decoder(
         "library-calls",
-        ["each": (0..<24).flatMap { [UInt8($0), 0, 1] }, "twice": (0..<24).flatMap { [UInt8($0), 1, 0, UInt8($0), 2, 2] }]
+        [
+            "each": (0..<24).flatMap { [UInt8($0), 0, 1] },
+            "twice": (0..<24).flatMap { [UInt8($0), 1, 0, UInt8($0), 2, 2] },
+        ]
     ) { bytes in
         let (scratch, _) = try shared.get()
         var calls = LibraryCalls(path: scratch.path + [UInt8]("/c"), text: bytes)
@@ -105,7 +109,7 @@ extension JSONValue {
 
     /// Closes all handles, as any kind.
     func end() {
-        for unsafe handle in unsafe handles {
+        for unsafehandle in unsafe handles {
             unsafe group_unlock(handle, nil)
             unsafe group_follower_close(handle)
             unsafe group_key_follower_close(handle)
@@ -143,7 +147,8 @@ extension JSONValue {
         case 3: return unsafe making { unsafe group_follow(given, nil, $0, nil) }
         case 4: return unsafe making { unsafe group_channel_listen(given, chosen, second & 1 == 0, $0, nil) }
         case 5: return unsafe making { unsafe group_cancellation_create($0, nil) }
-        case 6: return unsafe making { unsafe group_defaults_follow(given, nil, second & 1 == 0 ? nil : chosen, $0, nil) }
+        case 6:
+            return unsafe making { unsafe group_defaults_follow(given, nil, second & 1 == 0 ? nil : chosen, $0, nil) }
         case 7:
             return unsafe making { place in
                 unsafe chosen.withUnsafeBufferPointer { chosen in

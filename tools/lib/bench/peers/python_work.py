@@ -4,14 +4,13 @@ usage: python_work.py PARTY create DIRECTORY
        python_work.py PARTY calls DIRECTORY OPERATION BATCH BATCHES   print nanoseconds of a call, a line a batch
        python_work.py PARTY work DIRECTORY BEGIN END                  add to a number in a JSON file from BEGIN to END;
                                                                       print the number of additions
-       python_work.py PARTY change DIRECTORY COUNT                    replace a file; print nanoseconds until the handler ran
+       python_work.py PARTY sum DIRECTORY                             print the number
 
-PARTY is group, filelock, watchdog, shelve, lmdb, sqlite or naive.
+PARTY is group, filelock, shelve, lmdb, sqlite or naive.
 """
 
 import json
 import os
-import queue
 import sys
 import time
 
@@ -34,7 +33,7 @@ def naive_read():
         return json.load(file)["n"]
 
 
-def sqlite(script=""):
+def sqlite():
     import sqlite3
 
     connection = sqlite3.connect("store.sqlite", timeout=60, isolation_level=None)
@@ -167,38 +166,6 @@ def total(party):
         print(naive_read())
 
 
-def change(party, count):
-    if party == "group":
-        container()
-        from group_container.watchdog import FileSystemEventHandler, Observer
-    else:
-        from watchdog.events import FileSystemEventHandler
-        from watchdog.observers import Observer
-    moments = queue.Queue()
-
-    class Handler(FileSystemEventHandler):
-        def on_any_event(self, event):
-            # The last event of a replacement: watchdog reports the rename as one.
-            if (event.dest_path or event.src_path).endswith("/item"):
-                moments.put(time.monotonic_ns())
-
-    observer = Observer()
-    observer.schedule(Handler(), ".", recursive=True)
-    observer.start()
-    time.sleep(0.5)
-    for number in range(count):
-        with open(".item.new" if party == "watchdog" else "item.new", "w", encoding="ascii") as file:
-            file.write("%d" % number)
-        while not moments.empty():
-            moments.get()
-        began = time.monotonic_ns()
-        os.rename(file.name, "item")
-        print(moments.get(timeout=10) - began)
-        time.sleep(0.005)
-    observer.stop()
-    observer.join()
-
-
 def main(words):
     party, word, directory = words[:3]
     os.chdir(directory)
@@ -213,8 +180,6 @@ def main(words):
         work(party, int(words[3]), int(words[4]))
     elif word == "sum":
         total(party)
-    elif word == "change":
-        change(party, int(words[3]))
 
 
 main(sys.argv[1:])
