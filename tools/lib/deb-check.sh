@@ -30,7 +30,7 @@ for package in "$packages"/*.deb; do
     dpkg-deb --raw-extract "$package" "$place/package"
     version="$(sed -n 's/^Version: //p' "$place/package/DEBIAN/control")"
     sed -i "s/^Version: .*/Version: $version+1/; s/(= $version)/(= $version+1)/" "$place/package/DEBIAN/control"
-    dpkg-deb --build --root-owner-group "$place/package" "$place/root/srv/newer/$(basename -- "$package")" >/dev/null
+    dpkg-deb --build -Znone --root-owner-group "$place/package" "$place/root/srv/newer/$(basename -- "$package")" >/dev/null
 done
 cat >"$place/root/srv/use" <<'END'
 set -euo pipefail
