@@ -48,13 +48,8 @@ files() {
         -o -path /var/lib/dpkg -o -path /tmp \) -prune -o -print | LC_ALL=C sort
 }
 quietly apt-get --quiet=2 update
-# What the packages need, and what uses them: so that a purge can be compared.
-quietly apt-get --quiet=2 install --yes --no-install-recommends gcc libc6-dev pkg-config python3 nodejs libcurl4 \
-    libsqlite3-0 libinotifytools0
-needed="$(for package in /srv/new/*.deb; do dpkg-deb --field "$package" Depends; done | tr ',' '\n' |
-    sed 's/ *(.*//; s/[ |].*$//; s/:any//' | grep -vE '^ *$|group-?container' | sort -u)"
-# shellcheck disable=SC2086 # words
-quietly apt-get --quiet=2 install --yes --no-install-recommends $needed
+# What uses the packages. What they need themselves comes with them, and goes.
+quietly apt-get --quiet=2 install --yes --no-install-recommends gcc libc6-dev pkg-config python3
 files >/srv/before
 
 echo "== install"
@@ -121,6 +116,7 @@ wait "$follower" || true
 echo "== purge"
 quietly apt-get --quiet=2 purge --yes group-container group-container-doc libgroupcontainer0 libgroupcontainer-dev \
     python3-group-container
+quietly apt-get --quiet=2 autoremove --purge --yes
 userdel --remove user 2>/dev/null
 files >/srv/after
 if ! diff /srv/before /srv/after; then

@@ -32,7 +32,8 @@ package enum NearestName {
     ///
     /// Abbreviations are not accepted, so an abbreviated name is an error, and the error names the whole.
     package static func among(_ candidates: [String], to word: String) -> String? {
-        guard !word.isEmpty else { return nil }
+        // A longer word is no misspelling of ours, and comparing takes as long as it is.
+        guard !word.isEmpty, word.utf8.count <= 100 else { return nil }
         let beginnings = candidates.filter { $0.hasPrefix(word) }
         if beginnings.count == 1 { return beginnings.first }
         let ranked = candidates.map { (name: $0, distance: distance(Array($0.utf8), Array(word.utf8))) }

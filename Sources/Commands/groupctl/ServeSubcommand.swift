@@ -46,6 +46,8 @@ private func listener(at path: [UInt8]) throws(CoordinationError) -> UnixListene
         switch error {
         case .addressInUse:
             failure.remedy = .ofCommand("another process listens there: end it, or name another path")
+        case .busy:
+            failure.remedy = .ofCommand("another program has locked the directory (flock): name another directory")
         case .exists: failure.remedy = .ofCommand("a file that is no socket is there: name another path")
         default: break
         }

@@ -38,10 +38,10 @@ int clinux_listen(const char *path, int backlog) {
     return listen(end, backlog) == 0 ? end : closed(end);
 }
 
-int clinux_connect(const char *path) {
+int clinux_connect(const char *path, int waits) {
     struct sockaddr_un address;
     if (!make_address(path, &address)) return -1;
-    int end = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int end = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (waits ? 0 : SOCK_NONBLOCK), 0);
     if (end < 0) return -1;
     return connect(end, (const struct sockaddr *)&address, sizeof address) == 0 ? end : closed(end);
 }

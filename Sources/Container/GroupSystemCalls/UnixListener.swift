@@ -16,7 +16,8 @@ package final class UnixListener: Sendable {
     private static let longestPath = 107
 
     /// Listens. Replaces the file of a socket on which no process listens any more. Errors: `addressInUse` where one
-    /// listens; `exists` where there is another file; `nameTooLong`. System calls: socket(2), fchmod(2), bind(2),
+    /// listens; `exists` where there is another file; `busy` where another program keeps the directory locked for two
+    /// seconds; `nameTooLong`. System calls: socket(2), fchmod(2), bind(2),
     /// listen(2); where a file is there, connect(2), unlinkat(2); flock(2) on the directory, so that of two programs
     /// that start one replaces the file
     package init(path: [UInt8]) throws(Errno) {
@@ -27,7 +28,7 @@ package final class UnixListener: Sendable {
         let address =
             path.count <= Self.longestPath
             ? path : Array("/proc/self/fd/\(number)/".utf8) + name
-        _ = try retryingOnInterrupt { flock(number, LOCK_EX) }
+        try Self.lock(number)
         defer { _ = flock(number, LOCK_UN) }
         let socket: FileDescriptor
         do throws(Errno) {
@@ -36,9 +37,10 @@ package final class UnixListener: Sendable {
             if error != .addressInUse { throw error }
             guard try directory.status(of: name).isSocket else { throw .exists }
             do throws(Errno) {
-                _ = try Self.connect(path: address)
+                _ = try Self.connect(path: address, waits: false)
                 throw .addressInUse
             } catch {
+                if error == .tryAgain { throw .addressInUse }
                 if error != .connectionRefused { throw error }
             }
             try directory.unlink(name)
@@ -59,9 +61,23 @@ package final class UnixListener: Sendable {
         return (Array(path[...slash]), Array(path[(slash + 1)...]))
     }
 
-    /// Connects to the socket at a path. System calls: socket(2), connect(2)
-    package static func connect(path: [UInt8]) throws(Errno) -> FileDescriptor {
-        FileDescriptor(owning: try check { unsafe withCString(path) { unsafe clinux_connect($0) } })
+    /// Locks the directory, which other servers hold for the moment in which they begin to listen. Error: `busy` where
+    /// another program holds it.
+    private static func lock(_ directory: Int32) throws(Errno) {
+        for _ in 0..<200 {
+            if flock(directory, LOCK_EX | LOCK_NB) == 0 { return }
+            let error = Errno.last
+            if error != .tryAgain && error != .interrupted { throw error }
+            pause(nanoseconds: 10_000_000)
+        }
+        throw .busy
+    }
+
+    /// Connects to the socket at a path. Error: `tryAgain` where the server is busy, and `waits` is false. System calls:
+    /// socket(2), connect(2)
+    package static func connect(path: [UInt8], waits: Bool = true) throws(Errno) -> FileDescriptor {
+        FileDescriptor(
+            owning: try check { unsafe withCString(path) { unsafe clinux_connect($0, waits ? 1 : 0) } })
     }
 
     /// Ends both directions of a connection, and the waits for it; does nothing with another file. System calls:

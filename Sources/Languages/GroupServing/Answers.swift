@@ -17,7 +17,7 @@ extension Connection {
         case .read: return try read(request, entry)
         case .list: return try list(request)
         case .lock: return try lock(request, entry)
-        case .unlock: return try unlock(request)
+        case .unlock: return try unlock(request, entry)
         case .transaction: return try transaction(request, entry)
         case .get: return try get(request)
         case .set: return try set(request)
@@ -29,7 +29,7 @@ extension Connection {
         case .followKeys: return try followKeys(request, entry)
         case .listen: return try listen(request, entry)
         case .refresh: return try refresh(request, entry)
-        case .finish: return try finish(request)
+        case .finish: return try finish(request, entry)
         case .write, .remove, .move, .copy, .createDirectory, .check, .cancel:
             throw request.invalid("it is done elsewhere")
         }
@@ -55,13 +55,14 @@ extension Connection {
         ]
     }
 
-    private func finish(_ request: Request) throws -> JSONValue {
-        guard let id = try request.earlier("refresh"), let entry = entry(id),
-            case .refresh(let refresh) = entry.held
+    private func finish(_ request: Request, _ entry: Entry) throws -> JSONValue {
+        guard let id = try request.earlier("refresh"), let holder = entry.holder,
+            case .refresh(let refresh) = holder.held
         else { throw request.invalid("'refresh' is the id of a refresh that is needed, and has not ended") }
         let result = try refresh.finish(rendered: try request.content())
-        entry.held = .nothing
-        forget(id)
+        holder.held = .nothing
+        forget(id, holder)
+        holder.noteEnd()
         return ["result": .string(result.rawValue)]
     }
 }

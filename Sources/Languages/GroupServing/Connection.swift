@@ -1,9 +1,9 @@
+import Dispatch
 import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
 import GroupSystemCalls
-import Widgets
 
 /// A client's lines and what they have left: locks, streams, refreshes.
 ///
@@ -11,60 +11,21 @@ import Widgets
 /// begin in their turn, but have a lane each, in which they wait and in which the requests are done that name them. So a
 /// request that waits for a lock never keeps another one from ending that lock.
 final class Connection: Sendable {
-    /// What the client has asked for, as long as it is not answered, or as long as it has what it asked for.
-    final class Entry: Sendable {
-        let lane: Lane
-        let token = CancellationToken()
-        private enum Phase { case queued, begun, answered }
-        private let phase = Guarded(Phase.queued)
-        private let state = Guarded(Held.nothing)
-        init(_ lane: Lane) { self.lane = lane }
-
-        /// Notes that the request is being done. Returns false if it was answered.
-        func begin() -> Bool {
-            phase.withLock { phase in
-                if phase == .queued { phase = .begun }
-                return phase == .begun
-            }
-        }
-
-        /// Notes that the request is answered, if it has not begun. Returns whether that is so.
-        func skip() -> Bool {
-            phase.withLock { phase in
-                guard phase == .queued else { return false }
-                phase = .answered
-                return true
-            }
-        }
-
-        func noteAnswer() { phase.withLock { $0 = .answered } }
-
-        var held: Held {
-            get { state.withLock { $0 } }
-            set { state.withLock { $0 = newValue } }
-        }
-    }
-    /// What a request has left.
-    enum Held: Sendable {
-        case nothing
-        case locks(HeldLocks)
-        case refresh(HeldRefresh)
-        case stream(Stream)
-        case listener(GroupListener, Stream)
-    }
-
     let container: Container
     private let name: Guarded<String>
     let writer: LineWriter
     private let lane = Lane()
 
     private struct State: Sendable {
+        /// The requests that are not done, and those that have left something.
         var entries: [RequestID: Entry] = [:]
         /// The requests that are not done, and the bytes of their lines.
         var requests = 0
         var bytes = 0
         /// Whether the reading thread waits for requests to be done.
         var isReaderWaiting = false
+        /// Whether no further line comes: a lock is of no use then after the requests that were sent.
+        var inputHasEnded = false
         var isOver = false
     }
     private let state = Guarded(State())
@@ -86,7 +47,7 @@ final class Connection: Sendable {
     }
 
     /// Greets the client, and serves it until its input has ended and what it asked for is done, or until it is gone.
-    /// Then its streams end, and its locks are free.
+    /// When this returns, its streams have ended and its locks are free.
     func serve(input: Int32, output: Int32) throws(Errno) {
         let wait = try InputWait()
         writer.write([
@@ -108,11 +69,14 @@ final class Connection: Sendable {
                         accept(line, wait)
                         continue
                     case .dry: break
-                    case .end: hasEnded = true
+                    case .end:
+                        hasEnded = true
+                        endInput()
                     }
                     break
                 } catch {
-                    writer.write(Self.answer(nil, GroupServing.invalid("read a request", "\(error)")))
+                    let reason = "it has more than \(Self.longestLine >> 20) MiB"
+                    writer.write(Self.answer(nil, GroupServing.invalid("read a request", reason)))
                 }
             }
             if hasEnded && isDone { return }
@@ -150,7 +114,7 @@ final class Connection: Sendable {
             return writer.write(Self.answer(error.id, error.error))
         }
         do throws(CoordinationError) {
-            if request.operation == .cancel { return writer.write(Self.answer(request.id, try cancel(request))) }
+            if request.operation == .cancel { return try cancel(request) }
             let entry = try enter(request, size: line.count)
             do throws(Errno) {
                 try entry.lane.add { [weak self] in
@@ -160,12 +124,13 @@ final class Connection: Sendable {
                 if request.operation.hasLane {
                     try lane.add { [weak self] in
                         // Without a wait it is done in its turn: a later request comes after it.
-                        self?.perform(request.tryingOnce, entry, isTrial: true)
+                        if let trial = request.tryingOnce { self?.perform(trial, entry, isTrial: true) }
                         entry.lane.open()
                     }
                 }
             } catch {
-                forget(request.id)
+                forget(request.id, entry)
+                entry.noteEnd()
                 leave(size: line.count, wait)
                 throw CoordinationError(error, operation: request.operation.rawValue, item: "a thread")
             }
@@ -181,22 +146,23 @@ final class Connection: Sendable {
             if state.entries[request.id] != nil {
                 throw request.invalid("the id is that of a request that is not done, or of what one has left")
             }
-            if request.operation.leavesSomething, state.entries.count - state.requests >= Self.mostHeld {
+            if request.operation.leavesSomething,
+                state.entries.values.count(where: \.operation.leavesSomething) >= Self.mostHeld
+            {
                 throw CoordinationError(
                     .limitReached, operation: request.operation.rawValue,
                     reason: "a client has at most \(Self.mostHeld) locks, streams and refreshes",
                     remedy: .init(.releaseLocks, "end some of them, or connect once more"))
             }
-            let lane: Lane
+            var holder: Entry?
             if let earlier {
-                guard let found = state.entries[earlier] else {
+                holder = state.entries[earlier]
+                if holder == nil {
                     throw request.invalid("there is no lock or refresh of this id: it was not granted, or has ended")
                 }
-                lane = found.lane
-            } else {
-                lane = request.operation.hasLane ? Lane(isClosed: true) : self.lane
             }
-            let entry = Entry(lane)
+            let lane = holder?.lane ?? (request.operation.hasLane ? Lane(isClosed: true) : self.lane)
+            let entry = Entry(request.operation, lane, holder: holder)
             state.entries[request.id] = entry
             state.requests += 1
             state.bytes += size
@@ -215,77 +181,132 @@ final class Connection: Sendable {
 
     func entry(_ id: RequestID) -> Entry? { state.withLock { $0.entries[id] } }
 
-    func forget(_ id: RequestID) { state.withLock { _ = $0.entries.removeValue(forKey: id) } }
+    /// Lets the client use an id again, unless it does already.
+    func forget(_ id: RequestID, _ entry: Entry) {
+        state.withLock { state in
+            if state.entries[id] === entry { state.entries[id] = nil }
+        }
+    }
 
     /// Does a request, and answers it; a trial that would have to wait is not answered.
     private func perform(_ request: Request, _ entry: Entry, isTrial: Bool = false) {
         if !entry.begin() { return }
         let answer: Result<JSONValue, any Error>
         if state.withLock(\.isOver) || entry.token.isCancelled {
-            answer = .failure(Self.cancelled(request.operation))
+            answer = .failure(Self.cancelled(entry))
         } else {
             answer = Result { () throws(any Error) in try self.answer(to: request, entry) }
         }
         if isTrial, case .failure(let error as CoordinationError) = answer, error.code == .lockTimedOut { return }
         entry.noteAnswer()
-        let isHeld = if case .nothing = entry.held { false } else { true }
+        let isHeld = entry.isHeld
         // Before the answer, after which the client may use the id again.
-        if !isHeld { forget(request.id) }
+        if !isHeld { forget(request.id, entry) }
         switch answer {
         case .success(let value): writer.write(Self.answer(request.id, value))
         case .failure(let error): writer.write(Self.answer(request.id, error))
         }
-        switch entry.held {
-        case .stream(let stream), .listener(_, let stream): start(stream, request.id, entry)
-        case .nothing, .locks, .refresh: break
-        }
-    }
-
-    /// Ends a wait, a stream, a lock or a refresh.
-    private func cancel(_ request: Request) throws(CoordinationError) -> JSONValue {
-        guard let id = try request.earlier("request") else { throw request.invalid("the id 'request' is missing") }
-        guard let entry = entry(id) else { return ["cancelled": false] }
-        if entry.skip() {
-            forget(id)
-            writer.write(Self.answer(id, Self.cancelled(request.operation)))
+        if !isHeld { return entry.noteEnd() }
+        if entry.operation.hasLane {
+            if state.withLock(\.inputHasEnded) { release(entry, request.id) }
         } else {
-            end(entry, id)
+            startStream(request.id, entry)
         }
-        return ["cancelled": true]
     }
 
-    private static func cancelled(_ operation: Operation) -> CoordinationError {
-        CoordinationError(.cancelled, operation: operation.rawValue, reason: "it was cancelled before it began")
-    }
-
-    private func end(_ entry: Entry, _ id: RequestID) {
-        entry.token.cancel()
-        let release = { @Sendable [weak self] in
-            switch entry.held {
-            case .locks(let locks): try? locks.unlock()
-            case .refresh(let refresh): try? refresh.fail()
-            case .nothing, .stream, .listener: return
-            }
-            entry.held = .nothing
-            self?.forget(id)
+    /// Cancels a request, and answers when nothing of it is left.
+    private func cancel(_ request: Request) throws(CoordinationError) {
+        guard let id = try request.earlier("request") else { throw request.invalid("the id 'request' is missing") }
+        guard let entry = entry(id) else {
+            return writer.write(Self.answer(request.id, JSONValue.object([("cancelled", false)])))
         }
-        // What is held ends after the requests that are to be done under it. Where there is no thread, it ends now.
-        do throws(Errno) { try entry.lane.add(release) } catch { release() }
+        entry.whenEnded { [writer] in
+            writer.write(Self.answer(request.id, JSONValue.object([("cancelled", true)])))
+        }
+        if entry.skip() {
+            forget(id, entry)
+            writer.write(Self.answer(id, Self.cancelled(entry)))
+            entry.noteEnd()
+        } else {
+            entry.token.cancel()
+            release(entry, id)
+        }
     }
 
-    /// Ends all that the client has left.
+    private static func cancelled(_ entry: Entry) -> CoordinationError {
+        CoordinationError(
+            .cancelled, operation: entry.operation.rawValue, reason: "it was cancelled before it began")
+    }
+
+    /// Ends locks or a refresh after the requests that are to be done under them.
+    private func release(_ entry: Entry, _ id: RequestID) {
+        if !entry.operation.hasLane { return }
+        let work = { @Sendable [weak self] in
+            if !entry.isHeld { return }
+            entry.release()
+            self?.forget(id, entry)
+            entry.noteEnd()
+        }
+        // Where there is no thread, it ends now.
+        do throws(Errno) { try entry.lane.add(work) } catch { work() }
+    }
+
+    /// No further line comes. A lock ends after the requests that name it, as another request may wait for it.
+    private func endInput() {
+        let entries = state.withLock { state in
+            state.inputHasEnded = true
+            return state.entries
+        }
+        for (id, entry) in entries { release(entry, id) }
+    }
+
+    /// Ends all that the client has left, and waits for that, so that the client sees its end when its locks are free.
     private func end() {
         let entries = state.withLock { state in
             state.isOver = true
             return state.entries
         }
-        for (id, entry) in entries { end(entry, id) }
+        let ended = DispatchSemaphore(value: 0)
+        for (id, entry) in entries {
+            entry.whenEnded { ended.signal() }
+            entry.token.cancel()
+            release(entry, id)
+        }
+        for _ in entries { ended.wait() }
         writer.end()
+    }
+
+    /// Starts the thread of a stream, after the request was answered.
+    private func startStream(_ id: RequestID, _ entry: Entry) {
+        let work = { @Sendable [weak self, writer] in
+            let failure = entry.stream?.run(id, writer, entry.token)
+            // A listener ends with the last reference to it: before the last line, after which the client may listen
+            // again, with the same id.
+            entry.held = .nothing
+            self?.forget(id, entry)
+            writer.write((failure ?? nil).map { Self.answer(id, $0) } ?? ["id": id.json, "end": true])
+            entry.noteEnd()
+        }
+        do throws(Errno) { try WorkThread.start(work) } catch {
+            entry.held = .nothing
+            forget(id, entry)
+            writer.write(
+                Self.answer(id, CoordinationError(error, operation: entry.operation.rawValue, item: "a thread")))
+            entry.noteEnd()
+        }
     }
 
     static func answer(_ id: RequestID, _ value: JSONValue) -> JSONValue { ["id": id.json, "ok": value] }
 
     static func answer(_ id: RequestID?, _ error: any Error) -> JSONValue {
-        ["id": id?.json ?? .null, "error": ErrorReport.object(error)]
+        var report = ErrorReport.object(error)
+        let isOwn = (error as? CoordinationError)?.holders.contains { $0.processIdentifier == ownProcess } ?? false
+        if isOwn, case .object(let members) = report {
+            report = .object(
+                members.map { $0.0 == "advice" ? ("advice", "this server holds it, for this client or another") : $0 })
+        }
+        return ["id": id?.json ?? .null, "error": report]
     }
+
+    private static let ownProcess = processIdentifier()
 }

@@ -118,12 +118,19 @@ extension Connection {
     }
 
     /// Runs work under the locks that a request names; nil where it names none.
-    private func underLock<Answer>(_ request: Request, _ work: (Access) throws -> Answer) throws -> Answer? {
-        guard let id = try request.earlier("lock") else { return nil }
-        guard case .locks(let locks)? = entry(id)?.held else {
+    private func underLock<Answer>(
+        _ request: Request, _ entry: Entry, _ work: (Access) throws -> Answer
+    ) throws -> Answer? {
+        if entry.holder == nil { return nil }
+        return try locks(request, entry).perform(work)
+    }
+
+    /// Returns the locks that a request names.
+    private func locks(_ request: Request, _ entry: Entry) throws(CoordinationError) -> HeldLocks {
+        guard let locks = entry.holder?.locks else {
             throw request.invalid("there is no lock of this id: it was not granted, or has ended")
         }
-        return try locks.perform(work)
+        return locks
     }
 
     func read(_ request: Request, _ entry: Entry) throws -> JSONValue {
@@ -139,14 +146,14 @@ extension Connection {
             return try access.readVersion(path)
         }
         let version =
-            try underLock(request, read) ?? coordinator(entry).coordinate(.reading(path), timeout: timeout, read)
+            try underLock(request, entry, read) ?? coordinator(entry).coordinate(.reading(path), timeout: timeout, read)
         return .object([contentMember(version.value), ("generation", .unsigned(version.generation.rawValue))])
     }
 
     func change(_ change: ItemChange, _ request: Request, _ entry: Entry) throws -> JSONValue {
         let (durability, timeout) = (try request.durability(), try request.timeout())
         let result =
-            try underLock(request) { try change.make(under: $0) }
+            try underLock(request, entry) { try change.make(under: $0) }
             ?? change.make(by: coordinator(entry), durability: durability, timeout: timeout)
         return [
             "changed": .bool(result.isChanged),
@@ -159,25 +166,26 @@ extension Connection {
     }
 
     func lock(_ request: Request, _ entry: Entry) throws -> JSONValue {
-        let reading = try request.texts("reading") ?? []
-        let writing = try request.texts("writing") ?? []
+        let (reading, writing) = (try request.paths("reading"), try request.paths("writing"))
         if reading.isEmpty && writing.isEmpty {
             throw request.invalid("'reading' and 'writing' are arrays of paths, one of which must have a path")
         }
-        let intents = reading.map { AccessIntent.reading(ItemPath($0)) } + writing.map { .writing(ItemPath($0)) }
+        let intents = reading.map { AccessIntent.reading($0) } + writing.map { .writing($0) }
         let (durability, timeout) = (try request.durability(), try request.timeout())
         let locks = try coordinator(entry).lock(intents, durability: durability, timeout: timeout)
         entry.held = .locks(locks)
         return [:]
     }
 
-    func unlock(_ request: Request) throws -> JSONValue {
-        guard let id = try request.earlier("lock") else { throw request.invalid("the id 'lock' is missing") }
-        guard let entry = entry(id), case .locks(let locks) = entry.held else {
-            throw request.invalid("there is no lock of this id: it was not granted, or has ended")
+    func unlock(_ request: Request, _ entry: Entry) throws -> JSONValue {
+        guard let id = try request.earlier("lock"), let holder = entry.holder else {
+            throw request.invalid("the id 'lock' is missing")
         }
-        entry.held = .nothing
-        forget(id)
+        let locks = try locks(request, entry)
+        holder.held = .nothing
+        forget(id, holder)
+        // Also where the changes are not on the disk.
+        defer { holder.noteEnd() }
         try locks.unlock()
         return [:]
     }

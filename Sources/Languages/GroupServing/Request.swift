@@ -7,14 +7,15 @@ import GroupContainer
 /// listener, a refresh) has the request's id.
 enum RequestID: Hashable, Sendable {
     case number(Int64)
-    case text(String)
+    /// By its bytes: texts that are canonically equivalent are two ids.
+    case text([UInt8])
 
     private static let longest = 256
 
     init?(_ json: JSONValue?) {
         switch json {
         case .integer(let number)?: self = .number(number)
-        case .string(let text)? where !text.isEmpty && text.utf8.count <= Self.longest: self = .text(text)
+        case .string(let text)? where !text.isEmpty && text.utf8.count <= Self.longest: self = .text(Array(text.utf8))
         default: return nil
         }
     }
@@ -22,7 +23,7 @@ enum RequestID: Hashable, Sendable {
     var json: JSONValue {
         switch self {
         case .number(let number): .integer(number)
-        case .text(let text): .string(text)
+        case .text(let bytes): .string(String(decoding: bytes, as: UTF8.self))
         }
     }
 }
@@ -103,8 +104,9 @@ struct Request: Sendable {
         return changes
     }
 
-    /// The same request, which waits for no lock.
-    var tryingOnce: Request {
+    /// The same request, which waits for no lock; nil where its timeout is wrong.
+    var tryingOnce: Request? {
+        do throws(CoordinationError) { _ = try timeout() } catch { return nil }
         var request = self
         request.members["timeout"] = 0
         return request
@@ -155,6 +157,16 @@ struct Request: Sendable {
         }
     }
 
+    /// Returns paths: the members of the name and, for paths that are not UTF-8, of the one with `Bytes` after it.
+    func paths(_ name: String) throws(CoordinationError) -> [ItemPath] {
+        var paths = try texts(name)?.map { ItemPath($0) } ?? []
+        for text in try texts(name + "Bytes") ?? [] {
+            guard let bytes = Base64.decoded(text.utf8) else { throw invalid("'\(name)Bytes' is not base64") }
+            paths.append(ItemPath(bytes: bytes))
+        }
+        return paths
+    }
+
     func numberIfPresent(_ name: String) throws(CoordinationError) -> Int64? {
         switch members[name] {
         case nil, .null?: return nil
@@ -187,10 +199,11 @@ struct Request: Sendable {
 
     func condition() throws(CoordinationError) -> WriteCondition {
         switch members["ifGeneration"] {
-        case nil, .null?: return .always
+        case nil: return .always
         case .string("absent")?: return .absent
         case .integer(let number)? where number >= 0: return .generation(Generation(rawValue: UInt64(number)))
-        default: throw invalid(#"'ifGeneration' is a generation or "absent""#)
+        // Null is what an answer has where there is no item: a client that passes it on has not decided.
+        default: throw invalid(#"'ifGeneration' is a generation or "absent"; without a condition, leave it out"#)
         }
     }
 

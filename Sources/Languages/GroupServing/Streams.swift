@@ -83,21 +83,6 @@ extension Connection {
         try listener.acknowledge(upTo: UInt64(number), durability: try request.durability(unless: .relaxed))
         return [:]
     }
-
-    /// Starts the thread of a stream, after the request was answered.
-    func start(_ stream: Stream, _ id: RequestID, _ entry: Entry) {
-        let work = { @Sendable [weak self, writer] in
-            let failure = stream.run(id, writer, entry.token)
-            // Before the last line, after which the client may use the id again.
-            self?.forget(id)
-            writer.write(failure.map { Connection.answer(id, $0) } ?? ["id": id.json, "end": true])
-        }
-        do throws(Errno) { try WorkThread.start(work) } catch {
-            forget(id)
-            writer.write(
-                Connection.answer(id, CoordinationError(error, operation: "follow", item: "a thread")))
-        }
-    }
 }
 
 /// What a stream sends, until it fails or is cancelled.
@@ -113,42 +98,43 @@ struct Stream: Sendable {
     ) where Element.Failure == CoordinationError {
         run = { id, writer, token in
             var follower = follower
-            return Self.run(id, writer, token, json) { timeout throws(CoordinationError) in
-                try follower.next(timeout: timeout, orUntil: token)
+            return Self.run(id, writer) { timeout throws(CoordinationError) in
+                try follower.next(timeout: timeout, orUntil: token).map(json)
             }
         }
     }
 
     init(_ listener: GroupListener, of channel: String) {
         run = { id, writer, token in
-            Self.run(id, writer, token, { $0.json(of: channel) }) {
-                timeout throws(CoordinationError) in
-                while true {
-                    do throws(CoordinationError) {
-                        return try listener.next(timeout: timeout, orUntil: token)
-                    } catch {
-                        // Lost messages are reported once; the listener continues after them.
-                        if error.code != .damaged { throw error }
-                        writer.write(["id": id.json, "event": ["lost": ErrorReport.object(error)]])
-                    }
+            Self.run(id, writer) { timeout throws(CoordinationError) in
+                do throws(CoordinationError) {
+                    return try listener.next(timeout: timeout, orUntil: token)?.json(of: channel)
+                } catch {
+                    // Lost messages are reported once; the listener continues after them.
+                    if error.code != .damaged { throw error }
+                    return ["lost": ErrorReport.object(error)]
                 }
             }
         }
     }
 
-    private static func run<Element>(
-        _ id: RequestID, _ writer: LineWriter, _ token: CancellationToken, _ json: (Element) -> JSONValue,
-        _ next: (Duration?) throws(CoordinationError) -> Element?
+    private static func run(
+        _ id: RequestID, _ writer: LineWriter, _ next: (Duration?) throws(CoordinationError) -> JSONValue?
     ) -> CoordinationError? {
+        var lines: [UInt8] = []
         do throws(CoordinationError) {
             while let first = try next(nil) {
-                var lines = LineWriter.bytes(of: ["id": id.json, "event": json(first)])
+                lines = LineWriter.bytes(of: ["id": id.json, "event": first])
                 while lines.count < mostBytes, let more = try next(.zero) {
-                    lines += LineWriter.bytes(of: ["id": id.json, "event": json(more)])
+                    lines += LineWriter.bytes(of: ["id": id.json, "event": more])
                 }
                 writer.write(lines)
+                lines = []
             }
             return nil
-        } catch { return error }
+        } catch {
+            writer.write(lines)
+            return error
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import GroupCommandLine
 import GroupSystemCalls
 import TestSupport
@@ -65,6 +66,17 @@ final class Client: Sendable {
         process?.closeInput()
         if let socket = descriptors.withLock({ $0.take() }) { UnixListener.shutDown(socket.socket.number) }
     }
+
+    /// Says that no request follows, and goes on reading.
+    func endSending() {
+        if let socket = descriptors.withLock({ $0 }) { shutdown(socket.socket.number, Int32(SHUT_WR)) }
+    }
+
+    /// Waits until the server has closed the connection.
+    func awaitEnd() -> Bool { eventually { lines.withLock(\.isAtEnd) } }
+
+    /// The id of the last request.
+    var lastID: Int { last.withLock { $0 } }
 
     func kill() { process?.kill() }
 

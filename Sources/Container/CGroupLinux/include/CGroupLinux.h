@@ -121,10 +121,10 @@ uint32_t clinux_interruptions(void);
 void clinux_interrupt(void);
 
 // Unix sockets by path. The file of a socket that listens has the mode 0600. Each returns a descriptor, or -1: ENAMETOOLONG
-// where the path has more than 107 bytes.
+// where the path has more than 107 bytes; EAGAIN where the one that listens is busy, and the call may not wait.
 
 int clinux_listen(const char *path, int backlog);
-int clinux_connect(const char *path);
+int clinux_connect(const char *path, int waits);
 int clinux_accept(int socket);
 
 // Readiness of descriptors. The wait fills in which of those added can be read, at most `capacity` of them, and
