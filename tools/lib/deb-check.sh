@@ -45,7 +45,7 @@ quietly() {
 # What the packages themselves do not own, and what other programs change.
 files() {
     find / -xdev \( -path /proc -o -path /srv -o -path /var/log -o -path /var/cache -o -path /var/lib/apt \
-        -o -path /var/lib/dpkg -o -path /tmp \) -prune -o -print | LC_ALL=C sort
+        -o -path /var/lib/dpkg -o -path /tmp -o -path '/etc/*-' \) -prune -o -print | LC_ALL=C sort
 }
 quietly apt-get --quiet=2 update
 # What uses the packages. What they need themselves comes with them, and goes.
