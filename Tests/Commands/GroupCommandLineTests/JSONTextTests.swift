@@ -15,7 +15,8 @@ struct JSONTextTests {
 
     @Test(arguments: [
         ("", #""""#), (#"a"b\c/"#, #""a\"b\\c/""#), ("\n\r\t\u{8}\u{C}", #""\n\r\t\b\f""#), ("\r\n", #""\r\n""#),
-        ("\0\u{1}\u{1F}", #""\u0000\u0001\u001f""#), ("é😀\u{2028}\u{A0}", "\"é😀\u{2028}\u{A0}\""),
+        ("\0\u{1}\u{1F}", #""\u0000\u0001\u001f""#), ("é😀\u{A0}€", "\"é😀\u{A0}€\""),
+        ("\u{2027}\u{2028}\u{2029}\u{202A}", "\"\u{2027}\\u2028\\u2029\u{202A}\""),
         ("\u{7F}a\u{80}\u{9B}2J", #""\u007fa\u0080\u009b2J""#),
     ])
     func `a JSON string escapes what it must, and control characters`(text: String, expected: String) {
