@@ -73,8 +73,18 @@ class _Given:
             self.value.type, raw = _JSON, json.dumps(value, allow_nan=False).encode()
         else:
             raise TypeError("no value of a key: %r" % (value,))
-        self.memory = create_string_buffer(raw, len(raw) + 1)
-        self.value.text, self.value.length = cast(self.memory, c_void_p), len(raw)
+        if raw:
+            self.memory = create_string_buffer(raw, len(raw) + 1)
+            self.value.text, self.value.length = cast(self.memory, c_void_p), len(raw)
+
+
+#: The library reads options only during a call: each kind is made once.
+_RELAXED, _DURABLE = options(durable=False), options()
+_ValuePointer = POINTER(c.Value)
+
+
+def _durability(durable: bool) -> Any:
+    return _DURABLE if durable else _RELAXED
 
 
 def _pointer(value: Any) -> Any:
@@ -94,7 +104,7 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
 
     def read_version(self, key: str) -> Tuple[Any, int]:
         """Returns a value, and its generation for a later `set` with `if_generation`. Raises KeyError."""
-        value = POINTER(c.Value)()
+        value = _ValuePointer()
         if call("defaults_get", self._handle, _key(key), byref(value)) == NOTHING:
             raise KeyError(key)
         try:
@@ -112,7 +122,9 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
         """Sets a value, and returns its generation; None removes the key. Raises Conflict where the condition does not
         hold."""
         given, generation = None if value is None else _Given(value), c_uint64()
-        condition = options(durable=durable, if_generation=if_generation, if_absent=if_absent)
+        condition = _durability(durable)
+        if if_generation is not None or if_absent:
+            condition = options(durable=durable, if_generation=if_generation, if_absent=if_absent)
         call("defaults_set", self._handle, _key(key), _pointer(given), condition, byref(generation))
         return generation.value
 
@@ -183,16 +195,15 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
     def increment(self, key: str, by: int = 1, *, durable: bool = False) -> int:
         """Adds a number, and returns the sum; no addition of another process is lost. A key without a value is 0."""
         total = c_int64()
-        given = options(durable=durable)
-        call("defaults_increment", self._handle, _key(key), c.whole(by, 64, True), given, byref(total))
+        call("defaults_increment", self._handle, _key(key), c.whole(by, 64, True), _durability(durable), byref(total))
         return total.value
 
     def compare_and_set(self, key: str, expected: Any, value: Any, *, durable: bool = False) -> bool:
         """Sets a value if the present one is `expected`; None stands for no value. Returns whether it was set."""
         old, new = (None if one is None else _Given(one) for one in (expected, value))
-        given = options(durable=durable)
-        return (
-            call("defaults_compare_and_set", self._handle, _key(key), _pointer(old), _pointer(new), given) != NOTHING)
+        status = call(
+            "defaults_compare_and_set", self._handle, _key(key), _pointer(old), _pointer(new), _durability(durable))
+        return status != NOTHING
 
     def follow(self, *keys: str, since: Optional[str] = None) -> "KeyFollower":
         """Returns an iterator, for `for` and `async for`, of the changes of these keys, or of all."""

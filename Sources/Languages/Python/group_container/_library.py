@@ -187,6 +187,9 @@ def _load() -> ctypes.CDLL:
 
 
 library = _load()
+#: The functions that `call` calls, and the type of an error's place: found once, as a call of a key takes microseconds.
+_functions: Dict[str, Any] = {function: getattr(library, "group_" + function) for function in _SIGNATURES}
+_ErrorPointer = POINTER(_Error)
 version: str = library.group_version().decode()
 
 
@@ -296,8 +299,8 @@ def _exception(status: int, error: Any) -> GroupError:
 
 def call(function: str, *arguments: Any) -> int:
     """Calls a function, and returns its status: OK, NOTHING or REFUSED. Raises GroupError otherwise."""
-    error = POINTER(_Error)()
-    status: int = getattr(library, "group_" + function)(*arguments, byref(error))
+    error = _ErrorPointer()
+    status: int = _functions[function](*arguments, byref(error))
     if status > REFUSED:
         raise _exception(status, error)
     return status
