@@ -374,4 +374,10 @@ def whole(number: int, bits: int, signed: bool = False) -> int:
 
 def copied(pointer: Any, length: int) -> bytes:
     """Returns a copy of memory of the library."""
-    return ctypes.string_at(pointer, length) if pointer else b""
+    if not pointer:
+        return b""
+    if length < 2**31:
+        return ctypes.string_at(pointer, length)
+    # The length of string_at has 31 bits.
+    raw: bytes = ctypes.cast(pointer, POINTER(ctypes.c_char * length)).contents.raw
+    return raw
