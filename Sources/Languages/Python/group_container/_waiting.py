@@ -13,6 +13,9 @@ from typing import Any, Callable, Iterator, Optional, TypeVar
 from ._library import LockTimeout, call, library, milliseconds
 
 Answer = TypeVar("Answer")
+#: After a try that has failed, the main thread makes none for so long, in seconds.
+_PATIENCE = 0.1
+_contended_until = 0.0
 
 
 class Cancellation:
@@ -70,12 +73,14 @@ def waiting(
     milliseconds(timeout)
     if (timeout == 0 and not calls_back) or threading.current_thread() is not threading.main_thread():
         return work(timeout, cancellation)
+    global _contended_until
     begin = time.monotonic()
-    if not calls_back:
+    # A try that fails costs more than the thread: the error names the processes in the way.
+    if not calls_back and begin >= _contended_until:
         try:
             return work(0, cancellation)
         except LockTimeout:
-            pass
+            _contended_until = begin + _PATIENCE
     rest = None if timeout is None else max(0.0, timeout - (time.monotonic() - begin))
     # A signal ends this wait only, and not the caller's cancellation.
     with (cancellation or Cancellation())._part() as ended:
