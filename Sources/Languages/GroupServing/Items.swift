@@ -155,10 +155,11 @@ extension Connection {
         let result =
             try underLock(request, entry) { try change.make(under: $0) }
             ?? change.make(by: coordinator(entry), durability: durability, timeout: timeout)
-        return [
-            "changed": .bool(result.isChanged),
-            "generation": result.generation.map { .unsigned($0.rawValue) } ?? .null,
-        ]
+        return made(result.isChanged, result.generation)
+    }
+
+    private func made(_ isChanged: Bool, _ generation: Generation?) -> JSONValue {
+        ["changed": .bool(isChanged), "generation": generation.map { .unsigned($0.rawValue) } ?? .null]
     }
 
     func list(_ request: Request) throws -> JSONValue {
@@ -205,9 +206,6 @@ extension Connection {
         ) { access in
             for change in changes { _ = try change.make(under: access) }
         }
-        return [
-            "changed": .bool(done.generation != nil),
-            "generation": done.generation.map { .unsigned($0.rawValue) } ?? .null,
-        ]
+        return made(done.generation != nil, done.generation)
     }
 }

@@ -4,7 +4,7 @@ import GroupCommands
 import GroupContainer
 
 extension Connection {
-    private func suite(_ request: Request) throws -> GroupDefaults {
+    func suite(_ request: Request) throws -> GroupDefaults {
         try GroupDefaults(
             container, suite: request.textIfPresent("suite") ?? "standard", purpose: purpose)
     }

@@ -104,7 +104,7 @@ struct Request: Sendable {
         return changes
     }
 
-    /// The same request, which waits for no lock; nil where its timeout is wrong.
+    /// This request with a timeout of 0; nil where its own timeout is wrong.
     var tryingOnce: Request? {
         do throws(CoordinationError) { _ = try timeout() } catch { return nil }
         var request = self

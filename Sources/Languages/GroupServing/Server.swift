@@ -47,7 +47,10 @@ package struct Server: Sendable {
         let number = client.release()
         let work = { @Sendable in
             let client = FileDescriptor(owning: number)
-            try? self.serve(input: client.number, output: client.number)
+            do throws(Errno) { try self.serve(input: client.number, output: client.number) } catch {
+                // The process may have no further descriptor.
+                self.refuse(client)
+            }
             clients.leave()
         }
         do throws(Errno) { try WorkThread.start(work) } catch {
@@ -58,7 +61,8 @@ package struct Server: Sendable {
 
     private func refuse(_ client: consuming FileDescriptor) {
         let error = CoordinationError(
-            .limitReached, operation: "serve", reason: "there are \(Self.mostClients) clients, or no further threads",
+            .limitReached, operation: "serve",
+            reason: "there are \(Self.mostClients) clients, or no further threads or descriptors",
             remedy: .init(.tryAgain, "connect again when one has ended"))
         LineWriter(client.number).write(Connection.answer(nil, error))
     }

@@ -40,10 +40,8 @@ extension Connection {
     }
 
     func followKeys(_ request: Request, _ entry: Entry) throws -> JSONValue {
-        let suite = try GroupDefaults(
-            container, suite: request.textIfPresent("suite") ?? "standard", purpose: purpose)
         let keys = try request.texts("keys")
-        let follower = try suite.follow(of: keys.map { Set($0) }, since: try request.origin())
+        let follower = try suite(request).follow(of: keys.map { Set($0) }, since: try request.origin())
         entry.held = .stream(Stream(follower) { KeyLine($0).json })
         return ["cursor": .string(follower.cursor.description)]
     }

@@ -7,21 +7,14 @@ import Testing
 
 /// What a stranger found who attacked the server.
 @Suite(.ownThreads, .timeLimit(.minutes(3))) struct `Attacks on groupctl serve` {
-    private let temporary: TemporaryContainer
-    private let directory: TemporaryDirectory
+    private let place: ServedPlace
+    private var temporary: TemporaryContainer { place.temporary }
+    private var directory: TemporaryDirectory { place.directory }
+    private var socket: String { place.socket }
 
-    init() throws {
-        temporary = try TemporaryContainer()
-        directory = try TemporaryDirectory()
-    }
+    init() throws { place = try ServedPlace() }
 
-    private var socket: String { directory.path + "/s" }
-
-    private func server() throws -> RunningProcess {
-        let server = try RunningProcess(["groupctl", "serve", temporary.path, "--socket", socket])
-        try server.waitForText("listening at")
-        return server
-    }
+    private func server() throws -> RunningProcess { try place.server() }
 
     @Test func `a request stays with the lock that had the id when it came`() throws {
         let held = try Container(path: temporary.path).coordinator(purpose: "other").blocking.lock(.writing("old"))

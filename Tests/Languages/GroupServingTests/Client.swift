@@ -163,3 +163,23 @@ extension JSONValue {
         }
     }
 }
+
+/// A container, and a directory for the socket of its server.
+struct ServedPlace {
+    let temporary: TemporaryContainer
+    let directory: TemporaryDirectory
+
+    init() throws {
+        temporary = try TemporaryContainer()
+        directory = try TemporaryDirectory()
+    }
+
+    var socket: String { directory.path + "/s" }
+
+    /// Starts a server, and returns when it listens.
+    func server() throws -> RunningProcess {
+        let server = try RunningProcess(["groupctl", "serve", temporary.path, "--socket", socket])
+        try server.waitForText("listening at")
+        return server
+    }
+}

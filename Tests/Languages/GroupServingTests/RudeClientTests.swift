@@ -6,21 +6,14 @@ import TestSupport
 import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(3))) struct `Rude clients of groupctl serve` {
-    private let temporary: TemporaryContainer
-    private let directory: TemporaryDirectory
+    private let place: ServedPlace
+    private var temporary: TemporaryContainer { place.temporary }
+    private var directory: TemporaryDirectory { place.directory }
+    private var socket: String { place.socket }
 
-    init() throws {
-        temporary = try TemporaryContainer()
-        directory = try TemporaryDirectory()
-    }
+    init() throws { place = try ServedPlace() }
 
-    private var socket: String { directory.path + "/s" }
-
-    private func server() throws -> RunningProcess {
-        let server = try RunningProcess(["groupctl", "serve", temporary.path, "--socket", socket])
-        try server.waitForText("listening at")
-        return server
-    }
+    private func server() throws -> RunningProcess { try place.server() }
 
     @Test func `what is no request gets an error, and the next request an answer`() throws {
         let client = try Client(temporary)

@@ -27,7 +27,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from ._container import Container
 from ._following import Change
-from ._library import GroupError, PathLike
+from ._library import GroupError, NotFound, PathLike
 from .filelock import _located
 
 __all__ = ["FileSystemEvent", "FileSystemEventHandler", "Observer"]
@@ -205,10 +205,13 @@ class Observer(threading.Thread):
         """Delivers what comes next. Returns false if there is nothing now."""
         try:
             change: Optional[Change] = watch.follower.next(0)
-        except GroupError:
-            # The container was removed, or cannot be read any more.
-            self._deliver(lambda: watch.handler.dispatch(_event("deleted", True, watch.path, "")))
+        except GroupError as error:
+            # No more can be read: the container was removed, or is damaged.
             self.unschedule(watch)
+            if isinstance(error, NotFound):
+                self._deliver(lambda: watch.handler.dispatch(_event("deleted", True, watch.path, "")))
+            else:
+                self._report()
             return False
         if change is not None:
             self._deliver(lambda: watch.deliver(change))
@@ -218,4 +221,8 @@ class Observer(threading.Thread):
         try:
             work()
         except Exception:  # noqa: B902 - what a handler raises for one event keeps it from no other
-            threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), self)))
+            self._report()
+
+    def _report(self) -> None:
+        """Reports the exception that is being handled."""
+        threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), self)))

@@ -353,8 +353,11 @@ SCRIPTS = {
     "rename-to-unwatched": ("echo 1 >file", "mv file ../out2", ["removed file"]),
     "truncate-file": ("echo 1 >file", ": >file", ["modified file"]),
     "subdir": ("mkdir sub", "touch sub/file; rm sub/file; rmdir sub", ["removed sub"]),
-    "mkdir-p-nested": ("", "mkdir -p a/b/c; touch a/b/c/file", ["created a", "created a/b", "created a/b/c", "created a/b/c/file"]),
-    "remove-recursive": ("mkdir -p a/b; touch a/b/c a/d", "rm -r a", ["removed a", "removed a/b", "removed a/b/c", "removed a/d"]),
+    "mkdir-p-nested": (
+        "", "mkdir -p a/b/c; touch a/b/c/file",
+        ["created a", "created a/b", "created a/b/c", "created a/b/c/file"]),
+    "remove-recursive": (
+        "mkdir -p a/b; touch a/b/c a/d", "rm -r a", ["removed a", "removed a/b", "removed a/b/c", "removed a/d"]),
     "rename-dir": ("mkdir a; touch a/b", "mv a c; touch c/d", ["moved a c", "created c/d"]),
     "rename-to-different-dir": ("mkdir a b; touch a/f", "mv a/f b/f", ["moved a/f b/f"]),
 }
