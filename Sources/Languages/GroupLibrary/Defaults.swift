@@ -113,6 +113,11 @@ private func value(
     }
 }
 
+@c @implementation package func group_defaults_generation(_ defaults: OpaquePointer?) -> UInt64 {
+    guard let suite = try? unsafe Handles.object(defaults, as: OpenedSuite.self) else { return 0 }
+    return (try? suite.defaults.readGeneration())?.rawValue ?? 0
+}
+
 /// Changes a key.
 private func change(
     _ operation: String, _ defaults: OpaquePointer?, _ key: UnsafePointer<CChar>?,

@@ -72,6 +72,7 @@ import Testing
         #expect(group_follower_descriptor(handle) == -1)
         #expect(group_key_follower_descriptor(handle) == -1)
         #expect(group_listener_descriptor(handle) == -1)
+        #expect(group_defaults_generation(handle) == 0)
     }
 
     @Test func `NULL is an invalid argument of each function, and is closed and freed as nothing`() throws {

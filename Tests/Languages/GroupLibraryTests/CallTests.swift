@@ -197,6 +197,7 @@ import Testing
         }
         var none: UnsafeMutablePointer<group_value>?
         #expect(group_defaults_get(defaults, "k", &none, nil) == GROUP_NOTHING)
+        #expect(group_defaults_generation(defaults) == 0)
         #expect(set(GROUP_BOOL, integer: 1).status == 0 && isRead(GROUP_BOOL, integer: 1) && swift.bool(forKey: "k"))
         #expect(set(GROUP_INTEGER, integer: .min).status == 0 && isRead(GROUP_INTEGER, integer: .min))
         #expect(set(GROUP_DOUBLE, real: 1.5).status == 0 && isRead(GROUP_DOUBLE, real: 1.5))
@@ -205,9 +206,12 @@ import Testing
         #expect(set(GROUP_DATE, real: 7.25).status == 0 && isRead(GROUP_DATE, real: 7.25))
         #expect(set(GROUP_URL, "a:b").status == 0 && isRead(GROUP_URL, "a:b"))
         #expect(set(GROUP_JSON, #"{"a":[1,null]}"#).status == 0 && isRead(GROUP_JSON, #"{"a":[1,null]}"#))
+        let last = group_defaults_generation(defaults)
+        #expect(last > 0 && last == group_defaults_generation(defaults))
         #expect(set(GROUP_JSON, "{").status == GROUP_INVALID_CONTENT)
         #expect(set(99).status == GROUP_INVALID_ARGUMENT && isRead(GROUP_JSON, #"{"a":[1,null]}"#))
         try swift.set(["x": [1, 2]], forKey: "k")
+        #expect(group_defaults_generation(defaults) > last)
         #expect(isRead(GROUP_JSON, #"{"x":[1,2]}"#), "a dictionary of Swift is JSON here")
         #expect(Called { group_defaults_set(defaults, "k", nil, nil, nil, $0) }.status == GROUP_OK)
         #expect(swift.value(forKey: "k") == nil)

@@ -76,6 +76,16 @@ public final class GroupDefaults: Sendable {
         }
     }
 
+    /// Returns the generation of the suite's last change, of any key: what was read of a key after a call is the present
+    /// value as long as later calls return the same. `.unset` where nothing was ever set. Errors: `damaged`, and what
+    /// else is wrong with the suite.
+    public func readGeneration() throws(CoordinationError) -> Generation {
+        try container.opened.locating { () throws(CoordinationError) -> Generation in
+            guard let store = try store(creating: false) else { return .unset }
+            return try store.checkedRead { Generation(rawValue: $0.generation) }
+        }
+    }
+
     /// Returns all keys and values that are set, without registered ones. Linear.
     public func dictionaryRepresentation() -> [String: DefaultsValue] {
         (try? store(creating: false)).flatMap { $0 }?.read { $0.entries.mapValues(\.value) } ?? [:]

@@ -405,6 +405,11 @@ void group_defaults_close(group_defaults defaults);
 /* Returns the value of a key: GROUP_NOTHING where none is set. */
 group_status group_defaults_get(group_defaults defaults, const char *key, group_value **value, group_error **error);
 
+/* Returns the generation of the suite's last change, of any key: what was read of a key after a call is the present value
+ * as long as later calls return the same. 0 where nothing was ever set, and where the suite cannot be read: then
+ * group_defaults_get says why. */
+uint64_t group_defaults_generation(group_defaults defaults);
+
 /* Sets a value; NULL removes it. `generation` may be NULL. */
 group_status group_defaults_set(
     group_defaults defaults, const char *key, const group_value *value, const group_options *options,

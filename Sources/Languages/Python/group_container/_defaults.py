@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
-from ctypes import POINTER, byref, c_char_p, c_int64, c_uint64, c_void_p, cast, create_string_buffer
-from typing import Any, Dict, Iterable, Iterator, MutableMapping, NamedTuple, Optional, Tuple
+from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint64, c_void_p
+from typing import Any, Dict, Iterable, Iterator, List, MutableMapping, NamedTuple, Optional, Tuple
 
 from . import _library as c
 from ._container import options
@@ -49,34 +50,42 @@ def _python(value: Any) -> Any:
     return None
 
 
-class _Given:
-    """A value of Python as one of the library, with the memory that it points to."""
+def _given(value: Any) -> Any:
+    """Returns a pointer to a value for the library; None for None."""
+    if value is None:
+        return None
+    given, raw = c.GivenValue(), None
+    if isinstance(value, bool):
+        given.type, given.integer = _BOOL, value
+    elif isinstance(value, int):
+        given.type, given.integer = _INTEGER, c.whole(value, 64, True)
+    elif isinstance(value, float):
+        given.type, given.real = _DOUBLE, value
+    elif isinstance(value, str):
+        given.type, raw = _STRING, value.encode()
+    elif isinstance(value, (bytes, bytearray, memoryview)):
+        given.type, raw = _DATA, bytes(value)
+    elif isinstance(value, datetime.datetime):
+        given.type, given.real = _DATE, (value.astimezone(datetime.timezone.utc) - _2001).total_seconds()
+    elif isinstance(value, (list, tuple, dict)):
+        given.type, raw = _JSON, json.dumps(value, allow_nan=False).encode()
+    else:
+        raise TypeError("no value of a key: %r" % (value,))
+    if raw is not None:
+        given.text, given.length = raw, len(raw)
+    return byref(given)
 
-    def __init__(self, value: Any) -> None:
-        self.value = c.Value()
-        raw = b""
-        if isinstance(value, bool):
-            self.value.type, self.value.integer = _BOOL, value
-        elif isinstance(value, int) and -(2**63) <= value < 2**63:
-            self.value.type, self.value.integer = _INTEGER, value
-        elif isinstance(value, int):
-            raise OverflowError("a whole number of more than 64 bits: %d" % value)
-        elif isinstance(value, float):
-            self.value.type, self.value.real = _DOUBLE, value
-        elif isinstance(value, str):
-            self.value.type, raw = _STRING, value.encode()
-        elif isinstance(value, (bytes, bytearray, memoryview)):
-            self.value.type, raw = _DATA, bytes(value)
-        elif isinstance(value, datetime.datetime):
-            self.value.type, self.value.real = _DATE, (value.astimezone(datetime.timezone.utc) - _2001).total_seconds()
-        elif isinstance(value, (list, tuple, dict)):
-            self.value.type, raw = _JSON, json.dumps(value, allow_nan=False).encode()
-        else:
-            raise TypeError("no value of a key: %r" % (value,))
-        if raw:
-            self.memory = create_string_buffer(raw, len(raw) + 1)
-            self.value.text, self.value.length = cast(self.memory, c_void_p), len(raw)
 
+class _Place:
+    """Memory for one call that sets a whole number: making it takes longer than the call."""
+
+    def __init__(self) -> None:
+        self.value, self.generation, self.error = c.GivenValue(_INTEGER), c_uint64(), c.ErrorPointer()
+        self.pointers = byref(self.value), byref(self.generation), byref(self.error)
+
+
+#: The places that no call uses. Appending and popping are whole steps for threads, and for handlers of signals.
+_places: List[_Place] = []
 
 #: The library reads options only during a call: each kind is made once.
 _RELAXED, _DURABLE = options(durable=False), options()
@@ -87,8 +96,14 @@ def _durability(durable: bool) -> Any:
     return _DURABLE if durable else _RELAXED
 
 
-def _pointer(value: Any) -> Any:
-    return None if value is None else byref(value.value)
+#: The bytes of a key, of the last ones without making them anew.
+_key = functools.lru_cache(1024)(c.text_bytes)
+_generation = library.group_defaults_generation
+# Without types of its arguments, which are pointers that were made before: checking them takes as long as the call.
+_defaults_set: Any = library["group_defaults_set"]
+_defaults_set.restype = c_int32
+#: How many values an object keeps as they were read; of texts and data, those up to so many bytes.
+_KEPT, _KEPT_BYTES = 1024, 4096
 
 
 class Defaults(c.Handle, MutableMapping[str, Any]):
@@ -101,18 +116,30 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
         handle = c_void_p()
         call("defaults_open", container, None if suite is None else c.text_bytes(suite), byref(handle))
         self._handle: Any = handle
+        # By key: the suite's generation before the value was read, the value, and its generation.
+        self._seen: Dict[str, Tuple[int, Any, int]] = {}
 
     def read_version(self, key: str) -> Tuple[Any, int]:
         """Returns a value, and its generation for a later `set` with `if_generation`. Raises KeyError."""
-        value = _ValuePointer()
+        before, value = _generation(self._handle), _ValuePointer()
         if call("defaults_get", self._handle, _key(key), byref(value)) == NOTHING:
             raise KeyError(key)
         try:
-            return _python(value.contents), value.contents.generation
+            given = value.contents
+            answer, generation = _python(given), given.generation
+            # A list or dict may be changed by the one who gets it.
+            if before and given.type != _JSON and given.length <= _KEPT_BYTES:
+                if len(self._seen) >= _KEPT:
+                    self._seen.clear()
+                self._seen[key] = before, answer, generation
+            return answer, generation
         finally:
             library.group_value_free(value)
 
     def __getitem__(self, key: str) -> Any:
+        seen = self._seen.get(key)
+        if seen is not None and seen[0] == _generation(self._handle):
+            return seen[1]
         return self.read_version(key)[0]
 
     def set(
@@ -121,12 +148,25 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
     ) -> int:
         """Sets a value, and returns its generation; None removes the key. Raises Conflict where the condition does not
         hold."""
-        given, generation = None if value is None else _Given(value), c_uint64()
         condition = _durability(durable)
         if if_generation is not None or if_absent:
             condition = options(durable=durable, if_generation=if_generation, if_absent=if_absent)
-        call("defaults_set", self._handle, _key(key), _pointer(given), condition, byref(generation))
-        return generation.value
+        if type(value) is not int:
+            generation = c_uint64()
+            call("defaults_set", self._handle, _key(key), _given(value), condition, byref(generation))
+            return generation.value
+        try:
+            place = _places.pop()
+        except IndexError:
+            place = _Place()
+        place.value.integer = value if -(2**63) <= value < 2**63 else c.whole(value, 64, True)
+        pointer, generation_pointer, error = place.pointers
+        status: int = _defaults_set(self._handle, _key(key), pointer, condition, generation_pointer, error)
+        if status:
+            raise c.exception(status, place.error)
+        number: int = place.generation.value
+        _places.append(place)
+        return number
 
     def __setitem__(self, key: str, value: Any) -> None:
         if value is None:
@@ -200,9 +240,8 @@ class Defaults(c.Handle, MutableMapping[str, Any]):
 
     def compare_and_set(self, key: str, expected: Any, value: Any, *, durable: bool = False) -> bool:
         """Sets a value if the present one is `expected`; None stands for no value. Returns whether it was set."""
-        old, new = (None if one is None else _Given(one) for one in (expected, value))
         status = call(
-            "defaults_compare_and_set", self._handle, _key(key), _pointer(old), _pointer(new), _durability(durable))
+            "defaults_compare_and_set", self._handle, _key(key), _given(expected), _given(value), _durability(durable))
         return status != NOTHING
 
     def follow(self, *keys: str, since: Optional[str] = None) -> "KeyFollower":
@@ -236,7 +275,3 @@ class KeyFollower(Stream[KeyChange]):
             )
         finally:
             library.group_key_change_free(change)
-
-
-_key = c.text_bytes
-

@@ -89,6 +89,15 @@ class Value(Structure):
     ]
 
 
+class GivenValue(Structure):
+    """A value for the library, which keeps the bytes that it points to."""
+
+    _fields_ = [
+        ("type", c_int32), ("integer", c_int64), ("real", c_double), ("text", c_char_p), ("length", c_size_t),
+        ("generation", c_uint64),
+    ]
+
+
 class KeyChange(Structure):
     _fields_ = [
         ("key", c_char_p), ("suite", c_char_p), ("old_value", POINTER(Value)), ("new_value", POINTER(Value)),
@@ -142,8 +151,8 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "follower_cursor": [c_void_p, POINTER(c_void_p)],
     "defaults_open": [c_void_p, c_char_p, POINTER(c_void_p)],
     "defaults_get": [c_void_p, c_char_p, POINTER(POINTER(Value))],
-    "defaults_set": [c_void_p, c_char_p, POINTER(Value), _options, POINTER(c_uint64)],
-    "defaults_compare_and_set": [c_void_p, c_char_p, POINTER(Value), POINTER(Value), _options],
+    "defaults_set": [c_void_p, c_char_p, POINTER(GivenValue), _options, POINTER(c_uint64)],
+    "defaults_compare_and_set": [c_void_p, c_char_p, POINTER(GivenValue), POINTER(GivenValue), _options],
     "defaults_increment": [c_void_p, c_char_p, c_int64, _options, POINTER(c_int64)],
     "defaults_keys": [c_void_p, POINTER(POINTER(Items))],
     "defaults_follow": [c_void_p, POINTER(c_char_p), c_char_p, POINTER(c_void_p)],
@@ -181,6 +190,7 @@ def _load() -> ctypes.CDLL:
     for function in _DESCRIPTORS:
         bound = getattr(library, "group_" + function)
         bound.argtypes, bound.restype = [c_void_p], c_int
+    library.group_defaults_generation.argtypes, library.group_defaults_generation.restype = [c_void_p], c_uint64
     library.group_status_name.argtypes, library.group_status_name.restype = [c_int32], c_char_p
     library.group_version.argtypes, library.group_version.restype = [], c_char_p
     return library
@@ -188,8 +198,8 @@ def _load() -> ctypes.CDLL:
 
 library = _load()
 #: The functions that `call` calls, and the type of an error's place: found once, as a call of a key takes microseconds.
-_functions: Dict[str, Any] = {function: getattr(library, "group_" + function) for function in _SIGNATURES}
-_ErrorPointer = POINTER(_Error)
+functions: Dict[str, Any] = {function: getattr(library, "group_" + function) for function in _SIGNATURES}
+ErrorPointer = POINTER(_Error)
 version: str = library.group_version().decode()
 
 
@@ -274,7 +284,7 @@ def _text(raw: Optional[bytes]) -> Optional[str]:
     return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
 
-def _exception(status: int, error: Any) -> GroupError:
+def exception(status: int, error: Any) -> GroupError:
     code = _text(library.group_status_name(status)) or str(status)
     if not error:
         return _CLASSES.get(code, GroupError)(code, code)
@@ -299,10 +309,10 @@ def _exception(status: int, error: Any) -> GroupError:
 
 def call(function: str, *arguments: Any) -> int:
     """Calls a function, and returns its status: OK, NOTHING or REFUSED. Raises GroupError otherwise."""
-    error = _ErrorPointer()
-    status: int = _functions[function](*arguments, byref(error))
+    error = ErrorPointer()
+    status: int = functions[function](*arguments, byref(error))
     if status > REFUSED:
-        raise _exception(status, error)
+        raise exception(status, error)
     return status
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import select
 import threading
 import time
 from ctypes import byref, c_void_p
-from typing import Any, Callable, Iterator, Optional, TypeVar
+from typing import Any, Callable, Generic, Iterator, Optional, TypeVar
 
 from ._library import LockTimeout, call, library, milliseconds
 
@@ -39,19 +40,18 @@ class Cancellation:
             part.cancel()
 
     @contextlib.contextmanager
-    def _part(self) -> "Iterator[Cancellation]":
-        """A cancellation of one wait, which this one cancels, too."""
-        part = Cancellation()
+    def _ending(self, wait: "Cancellation") -> "Iterator[None]":
+        """Cancels a wait's own cancellation, too, if this one is cancelled meanwhile or already."""
         with self._guard:
-            self._parts.append(part)
+            self._parts.append(wait)
             is_cancelled = self._is_cancelled
         if is_cancelled:
-            part.cancel()
+            wait.cancel()
         try:
-            yield part
+            yield
         finally:
             with self._guard:
-                self._parts.remove(part)
+                self._parts.remove(wait)
 
     def __del__(self) -> None:
         if library is not None and hasattr(self, "_handle"):
@@ -82,41 +82,74 @@ def waiting(
         except LockTimeout:
             _contended_until = begin + _PATIENCE
     rest = None if timeout is None else max(0.0, timeout - (time.monotonic() - begin))
-    # A signal ends this wait only, and not the caller's cancellation.
-    with (cancellation or Cancellation())._part() as ended:
-        return _on_a_thread(lambda: work(rest, ended), ended, undo)
+    return _on_a_thread(lambda ended: work(rest, ended), cancellation, undo)
 
 
-def _on_a_thread(work: Callable[[], Answer], ended: Cancellation, undo: Callable[[Answer], Any]) -> Answer:
-    answers: "list[Answer]" = []
-    errors: "list[BaseException]" = []
-    done = threading.Event()
+class _Wait(Generic[Answer]):
+    """A wait, and how it has ended."""
 
-    def run() -> None:
-        try:
-            answers.append(work())
-        except BaseException as error:  # noqa: B036 - raised again on the main thread
-            errors.append(error)
-        finally:
-            done.set()
+    def __init__(self, work: Callable[[Cancellation], Answer], ended: Cancellation) -> None:
+        self.work = work
+        self.ended = ended
+        self.answers: "list[Answer]" = []
+        self.errors: "list[BaseException]" = []
+        self.done: "queue.SimpleQueue[None]" = queue.SimpleQueue()
 
-    thread = threading.Thread(target=run, name="group-container wait", daemon=True)
+
+class _Waiter:
+    """A thread that does one wait after the other, as starting one takes longer than most waits."""
+
+    def __init__(self) -> None:
+        self.waits: "queue.SimpleQueue[Optional[_Wait[Any]]]" = queue.SimpleQueue()
+        self.cancellation = Cancellation()
+        self.thread = threading.Thread(target=self._run, name="group-container wait", daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        while True:
+            wait = self.waits.get()
+            if wait is None:
+                return
+            try:
+                wait.answers.append(wait.work(wait.ended))
+            except BaseException as error:  # noqa: B036 - raised again on the main thread
+                wait.errors.append(error)
+            done = wait.done
+            # What a wait refers to is not kept until the next one.
+            del wait
+            done.put(None)
+
+
+#: The waiters without a wait. A child of os.fork() has none of their threads.
+_idle: "list[_Waiter]" = []
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _on_a_thread(
+    work: Callable[[Cancellation], Answer], cancellation: Optional[Cancellation], undo: Callable[[Answer], Any],
+) -> Answer:
+    # The handler of a signal that waits, too, gets another one.
+    waiter = _idle.pop() if _idle else _Waiter()
+    # A signal ends this wait only, and leaves the caller's cancellation alone. That one may be cancelled when the wait
+    # is over already: then it must not end the waiter's next wait.
+    wait = _Wait(work, Cancellation() if cancellation else waiter.cancellation)
     try:
-        # A handler may raise in here, too, when the thread has begun.
-        thread.start()
-        done.wait()
+        # A handler may raise at any place in here.
+        with cancellation._ending(wait.ended) if cancellation else contextlib.nullcontext():
+            waiter.waits.put(wait)
+            wait.done.get()
     except BaseException:
-        ended.cancel()
-        if thread.ident is not None:
-            thread.join()
-        if answers:
-            undo(answers[0])
+        wait.ended.cancel()
+        waiter.waits.put(None)
+        waiter.thread.join()
+        if wait.answers:
+            undo(wait.answers[0])
         raise
-    thread.join()
-    if errors:
+    _idle.append(waiter)
+    if wait.errors:
         # No local refers to the error, whose traceback refers to this frame.
-        raise errors.pop()
-    return answers[0]
+        raise wait.errors.pop()
+    return wait.answers[0]
 
 
 class Wake:

@@ -110,6 +110,39 @@ def test_keys_have_the_values_of_python(container):
     assert "wrong" not in defaults
 
 
+def test_a_value_that_was_read_before_is_the_present_one(container, program):
+    defaults = container.defaults()
+    defaults.update({"text": "a", "list": [1]})
+    defaults["list"].append(2)
+    assert defaults["list"] == [1] and defaults["text"] == defaults["text"] == "a"
+    other = program("""
+        defaults = container.defaults()
+        for number in range(1, 20_001):
+            defaults.set("n", number)
+            assert defaults["n"] == number
+        del defaults["text"]
+        print("done")
+    """)
+    seen, end = 0, time.monotonic() + 60
+    while seen < 20_000 and time.monotonic() < end:
+        now = defaults.get("n", 0)
+        assert now >= seen
+        seen = now
+    assert seen == 20_000 and other.line() == "done" and "text" not in defaults
+    with pytest.raises(KeyError):
+        defaults["text"]
+    defaults.close()
+    with pytest.raises(GroupError):
+        defaults["n"]
+
+
+def test_more_keys_than_are_kept(container):
+    defaults = container.defaults()
+    defaults.update({str(number): number for number in range(3_000)})
+    for _ in range(2):
+        assert all(defaults[str(number)] == number for number in range(3_000))
+
+
 def test_keys_are_incremented_compared_and_followed(container, program):
     defaults = container.defaults("settings")
     follower = defaults.follow("n")

@@ -139,6 +139,19 @@ struct `Suites of defaults` {
         #expect(defaults.dictionaryRepresentation() == ["c": .bool(true)])
     }
 
+    @Test func `the generation of a suite is that of its last change, of any key`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        #expect(try defaults.readGeneration() == .unset)
+        let first = try defaults.set(.string("x"), forKey: "k")
+        #expect(try defaults.readGeneration() == first)
+        let second = try GroupDefaults(sample.container).set(.string("x"), forKey: "other")
+        #expect(try second > first && defaults.readGeneration() == second)
+        #expect(try defaults.readVersion(forKey: "k").generation == first)
+        try defaults.removeValue(forKey: "k")
+        #expect(try defaults.readGeneration() > second)
+    }
+
     @Test func `a conditional set compares the generation or the value`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
