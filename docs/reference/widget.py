@@ -34,11 +34,13 @@ def answer(update):
     say(say="answer", id=update["id"], result=result, timeline={"entries": [{"snapshot": view}]})
 
 
-say(say="hello", version=1, kind=os.environ["WIDGET_KIND"])
+say(say="hello", version=2, kind=os.environ["WIDGET_KIND"])
 for line in sys.stdin:
     message = json.loads(line)
     if message["do"] == "update":
         answer(message)
+    elif message["do"] == "press":  # Its view has no button.
+        say(say="pressed", id=message["id"], result="notDone", cause="there is nothing to press")
     elif message["do"] == "suspend":  # It holds no lock between updates.
         say(say="suspended", id=message["id"])
     elif message["do"] == "end":

@@ -16,8 +16,9 @@ extension TodoSnapshot {
         title = "To do"
         text = todos.map { ($0.done ? "[x] " : "[ ] ") + $0.title }.joined(separator: ", ")
         lines = todos.enumerated().reversed().map { index, todo in
-            let url = TodoLink.entry(index + 1).url
-            return todo.done ? .init("✓ \(todo.title)", .secondary, url: url) : .init(todo.title, url: url)
+            .init(
+                todo.title, todo.done ? .secondary : .normal, url: TodoLink.entry(index + 1).url,
+                control: .toggle(TodoEntry(number: index + 1, title: todo.title).id, isOn: todo.done))
         }
         if lines.isEmpty { lines = [.init("+ Add an entry", .prominent, url: TodoLink.add.url)] }
     }
@@ -33,8 +34,13 @@ extension TodoSnapshot {
     /// Creates the first open entry.
     init(nextOf todos: [Todo]) {
         title = "Next"
-        let next = todos.first { !$0.done }
-        text = next?.title ?? "all done"
-        lines = [next.map { .init($0.title, .prominent) } ?? .init(text, .good)]
+        guard let index = todos.firstIndex(where: { !$0.done }) else {
+            text = "all done"
+            lines = [.init(text, .good)]
+            return
+        }
+        text = todos[index].title
+        let entry = TodoEntry(number: index + 1, title: text)
+        lines = [.init(text, .prominent, control: .toggle(entry.id, isOn: false))]
     }
 }

@@ -14,6 +14,19 @@ struct TodoWidget: WidgetProvider {
     var kind: String { "\(Self.kind)-\(style.rawValue)" }
     var interests: [WidgetInterest] { [.path("Library/todo.json")] }
 
+    func items(for action: WidgetAction) -> [AccessIntent] { [.writing(TodoList.path)] }
+
+    /// Ticks an entry off, or opens it again.
+    func perform(_ action: WidgetAction, on access: Access) throws {
+        guard let entry = TodoEntry(id: action.id), let isDone = action.isOn else {
+            throw PressRefusal("the list has no button '\(action.id)'")
+        }
+        var todos = try access.read(TodoList.path, as: [Todo].self, default: [])
+        guard let index = entry.index(in: todos) else { throw PressRefusal("'\(entry.title)' is not on the list") }
+        todos[index].done = isDone
+        try access.write(json: todos, to: TodoList.path)
+    }
+
     func snapshot(in context: WidgetContext) async throws -> TodoSnapshot {
         let todos: [Todo]
         do {

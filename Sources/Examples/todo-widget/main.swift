@@ -13,6 +13,7 @@ private let specification = CommandSpecification(
     usage: [
         "todo-widget --style list|count|next [--group GROUP]",
         "todo-widget --style list|count|next [--group GROUP] --output waybar|polybar|i3blocks",
+        "todo-widget --style list|next [--group GROUP] --press WORD | --press-line N",
         "todo-widget --style list|count|next [--group GROUP] --hosted",
     ],
     options: [
@@ -26,6 +27,7 @@ private let specification = CommandSpecification(
                 Print lines for a status bar, one whenever the widget changes: waybar (custom module, return-type json), \
                 polybar (custom/script, tail = true) or i3blocks (interval=persist, format=json).
                 """),
+    ] + Pressing.options + [
         .flag("hosted", help: "Exchange messages with widget-host on standard input and output."),
         .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
     ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
@@ -38,6 +40,7 @@ CommandRun.main(specification) { run in
     let container = try WidgetCommand.container(run.arguments, else: "group.com.example.todo")
     let provider = TodoWidget(style: style)
     let program = WidgetProgram(provider, in: container)
+    if try Pressing.perform(run.arguments, program, timeout: run.lockTimeout) { return .success }
     if run.arguments.flag("hosted") {
         try blocking { try await program.converse() }
         return .success
@@ -46,7 +49,8 @@ CommandRun.main(specification) { run in
         guard let format = BarFormat(rawValue: name) else {
             throw run.arguments.usageError("--output must be waybar, polybar or i3blocks")
         }
-        try blocking { try await program.print(to: format) }
+        let words = ["todo-widget", "--style", style.rawValue, "--group", "\(container.path)"]
+        try blocking { try await program.print(to: format, presser: Pressing.command(words)) }
         return .success
     }
     let widget = LiveWidget(

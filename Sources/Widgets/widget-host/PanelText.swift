@@ -26,11 +26,26 @@ struct PanelText {
     /// Returns the text of a view's line. A printed countdown cannot run, so the text contains its end instead.
     private static func text(_ line: WidgetView.Line) -> String {
         let until = line.countdown.map { "until \(Timestamp.text($0.nanoseconds))" }
-        return [line.text, until].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
+        return [line.plainText, until].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     private static func countdown(_ line: WidgetView.Line) -> JSONValue {
         line.countdown.map { .string(Timestamp.text($0.nanoseconds)) } ?? .null
+    }
+
+    private static func columns(_ line: WidgetView.Line) -> JSONValue {
+        .array((line.columns ?? []).map { .string($0) })
+    }
+
+    private static func image(_ line: WidgetView.Line) -> JSONValue {
+        guard let image = line.image else { return .null }
+        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+        return .object([("path", text(image.path)), ("icon", text(image.icon)), ("label", .string(image.label))])
+    }
+
+    private static func control(_ line: WidgetView.Line) -> JSONValue {
+        guard let control = line.control else { return .null }
+        return .object([("id", .string(control.id)), ("on", control.isOn.map { .bool($0) } ?? .null)])
     }
 
     /// Returns nil for a panel without a note.
@@ -49,6 +64,14 @@ struct PanelText {
             ("visible", .bool(panel.isVisible)), ("displayMode", .string(panel.displayMode.rawValue)),
             ("columns", .integer(Int64(panel.size.columns))), ("rows", .integer(Int64(panel.size.rows))),
             ("lines", panel.view.map { .array($0.lines.map { .string($0.text) }) } ?? .null),
+            ("cells", panel.view.map { .array($0.lines.map(Self.columns)) } ?? .null),
+            ("images", panel.view.map { .array($0.lines.map(Self.image)) } ?? .null),
+            ("controls", panel.view.map { .array($0.lines.map(Self.control)) } ?? .null),
+            (
+                "gauges",
+                panel.view.map { .array($0.lines.map { $0.percent.map { .integer(Int64($0)) } ?? .null }) } ?? .null
+            ),
+            ("pressed", .array(panel.pressed.map { .string($0.id) })),
             ("countdowns", panel.view.map { .array($0.lines.map(Self.countdown)) } ?? .null),
             ("placeholder", .bool(panel.isPlaceholder)),
             ("renderedAt", panel.renderedAt.map { .string(Timestamp.text($0)) } ?? .null),

@@ -24,6 +24,8 @@
 //     same       answers noData, without a timeline, unless a reload is requested
 //     close      closes its output, and stays
 //
+// With the argument --presses, the widget is a PressCounter instead.
+//
 // The widget logs its process, as "process 812". After a reload, a '!' follows the text.
 import Dispatch
 import Glibc
@@ -139,12 +141,19 @@ var child: pid_t = 0
     send(.answer(answer))
 }
 
-send(.hello(version: 1, kind: announced, placeholder: WidgetView(lines: [WidgetView.Line("…")])))
+if CommandLine.arguments.contains("--presses") {
+    try await WidgetProgram(PressCounter(kind: kind), in: Container(path: directory)).converse()
+    exit(0)
+}
+send(.hello(version: WidgetMessage.version, kind: announced, placeholder: WidgetView(lines: [WidgetView.Line("…")])))
 send(.log("process \(getpid())"))
 while let line = readLine() {
     guard let message = ProtocolLine.decoded(HostMessage.self, from: Array(line.utf8)) else { continue }
     switch message {
     case .update(let id, let environment, _, _, let reloads): try answer(id, environment, reloads: reloads)
+    case .press(let id, let press, _, _):
+        if press.action.id == "crash" { kill(getpid(), SIGKILL) }
+        send(.pressed(id: id, .notDone, cause: "the test wants it"))
     case .suspend(let id): if !isDeaf { send(.suspended(id: id)) }
     case .resume: break
     case .end: exit(0)

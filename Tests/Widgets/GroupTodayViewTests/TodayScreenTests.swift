@@ -1,5 +1,5 @@
 import Testing
-import GroupTodayView
+@testable import GroupTodayView
 
 struct `Keys of the Today view` {
     private func commands(_ actions: [TodayAction]) -> [UserCommand] {
@@ -38,6 +38,76 @@ struct `Keys of the Today view` {
         expanded.displayMode = .expanded
         screen.take(TodayModel([expanded]))
         #expect(commands(screen.press(.character("e"))) == [.collapse("todo-list")])
+    }
+
+    private var pressable: Panel {
+        Panel(
+            kind: "p", title: "P", state: .active,
+            view: WidgetView(lines: [
+                .init("Milk", control: .toggle("milk", isOn: true)), .init("Add", control: .button("add")),
+                .init("Map", url: "map:"), .init("Disk", gauge: 0.5),
+            ]), size: WidgetSize(columns: 80, rows: 4))
+    }
+
+    @Test(arguments: [WidgetSize(columns: 60, rows: 24), WidgetSize(columns: 23, rows: 12)])
+    func `a key, or a click on its row, presses a control or opens an address`(size: WidgetSize) throws {
+        var screen = TodayScreen(size: size)
+        screen.take(TodayModel([panel("a", lines: 2), pressable]))
+        func rows() -> [String] {
+            screen.picture(at: TodayMoment(now: 0)).frame.picture
+                .split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+        }
+        func click(_ text: String) throws -> [UserCommand] {
+            let row = try #require(rows().firstIndex { $0.contains(text) }, "\(text)")
+            return commands(screen.press(.click(column: 5, row: row)))
+        }
+        #expect(screen.text().contains("[x] Milk") && screen.text().contains("▸ Add"))
+        #expect(try click("Milk") == [.press("p", line: 1)] && click("Add") == [.press("p", line: 2)])
+        #expect(try click("Map") == [.open("p", line: 3)])
+        // A line without an address, a title, and a row without a panel select at most.
+        #expect(try click("Disk") == [] && click("a 1") == [] && screen.today.selected == "a")
+        #expect(screen.press(.click(column: 0, row: size.rows - 1)) == [] && screen.today.selected == "a")
+        #expect(screen.press(.click(column: -1, row: -1)) == [] && screen.press(.click(column: 0, row: .max)) == [])
+        _ = screen.press(.down)
+        #expect(commands(screen.press(.character("1"))) == [.press("p", line: 1)])
+        #expect(commands(screen.press(.character("3"))) == [.open("p", line: 3)])
+        _ = screen.press(.character("h"))
+        #expect(screen.folded.contains("p"))
+        let folded = rows().lastIndex { $0.contains("hidden") }
+        _ = screen.press(.click(column: 0, row: try #require(folded)))
+        #expect(!screen.folded.contains("p"))
+    }
+
+    @Test func `columns begin at the same place in each line, and are cut with the line`() {
+        let view = WidgetView(lines: [
+            .init("10:00", columns: ["Dentist", "Main Street"]), .init("9:30", columns: ["漢字", ""]),
+            .init("a long line without columns"), .init("", columns: ["x"], image: .icon("i", label: "icon")),
+            .init("t", columns: ["y"], control: .toggle("t", isOn: false)),
+        ])
+        var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 24))
+        screen.take(TodayModel([Panel(kind: "c", title: "C", view: view, size: WidgetSize(columns: 80, rows: 9))]))
+        for text in ["10:00  Dentist  Main Street ", "9:30   漢字", "a long line", "icon   x ", "[ ] t  y "] {
+            #expect(screen.text().contains(text), "\(text)")
+        }
+        for columns in 1..<40 {
+            screen.resize(to: WidgetSize(columns: columns, rows: 20))
+            #expect(screen.picture(at: TodayMoment(now: 0)).frame.size.columns == columns)
+        }
+    }
+
+    @Test func `a press without a result yet is marked, and a gauge is drawn in its room`() {
+        var pressed = pressable
+        pressed.pressed = [WidgetAction(id: "milk", isOn: false)]
+        var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 24))
+        screen.take(TodayModel([pressed]))
+        #expect(screen.text().contains("[x]…Milk") && screen.text().contains("█████████░░░░░░░░░  50 %"))
+        #expect(pressed.action(of: .toggle("milk", isOn: true)) == WidgetAction(id: "milk", isOn: true))
+        #expect(pressed.action(of: .toggle("other", isOn: true)) == WidgetAction(id: "other", isOn: false))
+        for gauge in [-1, 2, .nan, .infinity, -.infinity] as [Double] {
+            let view = WidgetView(lines: [.init("g", gauge: gauge)])
+            screen.take(TodayModel([Panel(kind: "g", title: "G", view: view, size: WidgetSize(columns: 80, rows: 1))]))
+            #expect(screen.text().contains(gauge > 1 ? "100 %" : "  0 %"))
+        }
     }
 
     @Test func `a widget that is chosen in the box is added to the list`() {

@@ -73,7 +73,7 @@ struct `The example widgets` {
         try stage.sees("todo-count", "active", "0 to do")
         for title in ["Milk", "Bread"] { #expect(try stage.app("todo", "add", title).status == 0) }
         try stage.sees("todo-count", "active", "2 to do")
-        try stage.host.waitForText("\ttodo-list\tactive\tBread")
+        try stage.host.waitForText("\ttodo-list\tactive\t[ ] Bread")
         let app = try RunningProcess(["todo", "--group", stage.container.path, "serve"])
         let channel = try GroupChannel(stage.container.open(), name: "group-container.open.todo")
         #expect(try channel.waitForListener(named: "app", timeout: .seconds(60)))

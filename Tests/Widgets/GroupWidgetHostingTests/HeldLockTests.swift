@@ -82,7 +82,7 @@ struct `A hidden widget with a lock` {
         data.execute("create table if not exists t (x)")
         def send(message):
             print(json.dumps(message), flush=True)
-        send({"say": "hello", "version": 1, "kind": "a"})
+        send({"say": "hello", "version": 2, "kind": "a"})
         for line in sys.stdin:
             message = json.loads(line)
             if message["do"] == "update":

@@ -75,6 +75,29 @@ struct `A line for a status bar` {
                 == "%{A1:groupctl open 'todo\\://1':}Milk%{A}")
     }
 
+    @Test func `a click in polybar on a button or toggle presses it, whatever its identifier is`() {
+        let view = WidgetView(lines: [.init("Milk", url: "https://a", control: .toggle("1:a'b %{", isOn: false))])
+        #expect(BarFormat.polybar.line(view, kind: "k", at: now).contains("xdg-open"))
+        let clicks = BarFormat.Clicks(presser: "w --press")
+        #expect(
+            BarFormat.polybar.line(view, kind: "k", at: now, clicks: clicks)
+                == "%{A1:w --press 1%3Aa%27b%20%25%7B=on:}[ ] Milk%{A}")
+    }
+
+    @Test func `an action is the same again after its word`() {
+        for id in ["a", "1:Milk", "=on", "%", "ü 漢", "a=b", "\n\0'\"$`"] {
+            for isOn in [nil, true, false] {
+                let action = WidgetAction(id: id, isOn: isOn)
+                #expect(WidgetAction(word: action.word) == action)
+                let special = "'\"`$\\&;|<>()*?[]{}!#".utf8
+                #expect(action.word.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !special.contains($0) })
+            }
+        }
+        for word in ["", "=on", "a=", "a=yes", "a=on=off", "%", "%2", "%zz", "%+1", "%FF"] {
+            #expect(WidgetAction(word: word) == nil, "\(word)")
+        }
+    }
+
     @Test func `a line for a status bar that is too long ends with an ellipsis`() {
         let view = WidgetView(lines: ["one", "two", "three", "four"].map { .init($0) })
         func text(_ characters: Int) -> String {

@@ -14,11 +14,20 @@ import Testing
         let widget = try container.start("todo-widget", words)
         #expect(try await widget.readLine() == "%{F#87af5f}all done%{F-}")
         for title in ["Milk", "Bread"] { try await add(title, container) }
-        #expect(try await widget.readLine() == "Milk")
+        let milk = try #require(try await widget.readLine())
+        #expect(milk.hasSuffix("'\(container.path)' --press 1%3AMilk=on:}[ ] Milk%{A}"), "\(milk)")
         // Bread changed the list but not the view, so that no line was printed.
-        let done = try container.start("todo", ["--group", container.path, "done", "1"])
-        #expect(try await done.finish().status == 0)
-        #expect(try await widget.readLine() == "Bread")
+        // What a click runs: the text between the tag's colons.
+        let command = milk.dropFirst("%{A1:".count).split(separator: ":}")[0]
+        #expect(try await container.shell(String(command)).status == 0)
+        #expect(try await widget.readLine()?.hasSuffix("[ ] Bread%{A}") == true)
+        // The entry is done, and not the one that is shown now, though the click comes twice.
+        #expect(try await container.shell(String(command)).status == 0)
+        let line = ["--group", container.path, "--style", "next", "--press-line"]
+        #expect(try await container.start("todo-widget", line + ["2"]).finish().status == 1)
+        #expect(try await container.start("todo-widget", line + ["1"]).finish().status == 0)
+        #expect(try await widget.readLine() == "%{F#87af5f}all done%{F-}")
+        #expect(try await container.start("todo-widget", line + ["0"]).finish().status == 64)
     }
 
     private func add(_ title: String, _ container: TemporaryContainer) async throws {

@@ -11,8 +11,8 @@ private final class Conversation {
     let process: RunningProcess
     private var read = 0
 
-    init(_ program: String, _ place: Place) throws {
-        process = try RunningProcess([program, "--group", place.path, "--hosted"])
+    init(_ program: String, _ place: Place, _ options: [String] = []) throws {
+        process = try RunningProcess([program, "--group", place.path, "--hosted"] + options)
     }
 
     func say(_ message: HostMessage) throws {
@@ -38,6 +38,15 @@ private final class Conversation {
     }
 }
 
+extension Conversation {
+    /// Sends a press, and returns what has become of it.
+    fileprivate func press(_ id: Int, _ press: WidgetPress, asks: Bool = false) throws -> PressResult? {
+        try say(.press(id: id, press, asks: asks, deadline: 30))
+        guard case .pressed(id, let result, _) = try readMessage() else { return nil }
+        return result
+    }
+}
+
 private func texts(_ answer: WidgetMessage.Answer) -> [String]? {
     answer.timeline?.entry(at: Date())?.snapshot.lines.map(\.text)
 }
@@ -51,7 +60,7 @@ struct `A widget's messages to its host` {
     @Test func `a widget sends hello, answers each update once, and sends its view on request`() throws {
         let widget = try Conversation("note-widget", place)
         guard
-            case .hello(version: 1, kind: "note", placeholder: let placeholder?, let interests) =
+            case .hello(version: 2, kind: "note", placeholder: let placeholder?, let interests) =
                 try widget.readMessage()
         else {
             Issue.record("no hello: \(widget.process.text)")
@@ -95,6 +104,35 @@ struct `A widget's messages to its host` {
             #expect(answer.result == .newData && texts(answer) == ["milk"], "widget \(number)")
             #expect(try widget.update(4) == .init(id: 4, result: .noData, policy: .never))
         }
+    }
+
+    @Test func `a press is performed once, and the next process knows whether it was`() throws {
+        var widget = try Conversation("todo-widget", place, ["--style", "list"])
+        try place.write(#"[{"title":"Milk","done":false}]"#, to: "Library/todo.json")
+        _ = try widget.readMessage()
+        let milk = WidgetPress(name: "x-1", action: WidgetAction(id: "1:Milk", isOn: true))
+        #expect(try widget.press(1, milk, asks: true) == .notDone)
+        #expect(try widget.press(2, milk) == .done)
+        #expect(try widget.press(3, milk) == .done)
+        let open = WidgetPress(name: "x-2", action: WidgetAction(id: "1:Milk", isOn: false))
+        widget.process.signal(SIGKILL)
+        widget.process.reap()
+        widget = try Conversation("todo-widget", place, ["--style", "list"])
+        _ = try widget.readMessage()
+        #expect(try widget.press(1, milk, asks: true) == .done && widget.press(2, open, asks: true) == .notDone)
+        let other = WidgetPress(name: "x-3", action: WidgetAction(id: "1:Bread", isOn: true))
+        #expect(try widget.press(3, other) == .notDone && widget.press(4, other, asks: true) == .notDone)
+        #expect(try widget.update(5).timeline?.entry(at: Date())?.snapshot.lines.map(\.control?.isOn) == [true])
+    }
+
+    @Test func `a press whose record is damaged is unknown, and the next one is performed`() throws {
+        let widget = try Conversation("todo-widget", place, ["--style", "list"])
+        try place.write(#"[{"title":"Milk","done":false}]"#, to: "Library/todo.json")
+        try place.write("no JSON", to: "Library/Presses/todo-list.json")
+        _ = try widget.readMessage()
+        let milk = WidgetPress(name: "x-1", action: WidgetAction(id: "1:Milk", isOn: true))
+        #expect(try widget.press(1, milk, asks: true) == .unknown)
+        #expect(try widget.press(2, milk) == .done && widget.press(3, milk, asks: true) == .done)
     }
 
     @Test func `a widget completes its update before it answers a suspension`() throws {

@@ -14,7 +14,8 @@ enum Overlay: Hashable, Sendable {
         return [
             ("\(arrows), j k", "select, or scroll a tall widget"), ("PgUp PgDn", "scroll a screen"),
             ("Home End, g G", "select the first, the last"), ("Enter, o", "open its address"),
-            ("1 … 9", "open the address of that line"), ("e", "expand or collapse it"), ("h", "hide all but one line"),
+            ("1 … 9", "press that line, or open its address"), ("click", "the same, and select; the wheel scrolls"),
+            ("e", "expand or collapse it"), ("h", "hide all but one line"),
             ("s", "show again"), ("r, R", "reload it, or all"), ("\(shifted), J K", "move it in the order"),
             ("x", "remove it from the list"), ("a", "add a widget to the list"), ("Ctrl-L", "draw everything again"),
             ("Ctrl-Z", "stop; fg continues"), ("q, Ctrl-C", "quit"), ("Esc", "close this"),

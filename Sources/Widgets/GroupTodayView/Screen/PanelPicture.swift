@@ -18,6 +18,8 @@ struct PanelPicture {
     private let moment: TodayMoment
     private let glyphs: Glyphs
     private(set) var rows: [[Cell]] = []
+    /// The widths of the view's columns but the last.
+    private var widths: [Int] = []
     /// The first time at which the picture changes by itself, in nanoseconds since 1970.
     private(set) var until: Int64?
 
@@ -53,6 +55,8 @@ struct PanelPicture {
             return [cells(panel.view == nil ? waiting : "", .faint).padded(to: width)]
         }
         let shown = Self.shownLines(of: panel)
+        widths = Self.widths(
+            view.lines.prefix(shown).map { [first($0, .plain)] + ($0.columns ?? []).map { cells($0) } })
         let room = panel.size.columns > 0 ? min(width, panel.size.columns) : width
         return view.lines.prefix(shown).map { line($0, room).padded(to: width) }
     }
@@ -63,11 +67,65 @@ struct PanelPicture {
 
     private mutating func line(_ line: WidgetView.Line, _ width: Int) -> [Cell] {
         let style = panel.isPlaceholder ? .faint : CellStyle(line.style)
-        guard let date = line.countdownNanosecond else { return shortened(cells(line.text, style), width) }
-        let rest = cells(note(TimeText.countdown(to: date, at: moment.now)), style)
+        let text = columns(line, style)
+        var rest: [Cell] = []
+        if let percent = line.percent { rest = gauge(percent, style, width) }
+        if let date = line.countdownNanosecond {
+            rest += cells(rest.isEmpty ? "" : " ") + cells(note(TimeText.countdown(to: date, at: moment.now)), style)
+        }
+        if rest.isEmpty { return shortened(text, width) }
         if rest.count + 2 > width { return rest.clipped(to: width) }
-        // The remaining time is at the right, where it is easy to find, and is never cut off for a long text.
-        return shortened(cells(line.text, style), width - rest.count - 1).padded(to: width - rest.count) + rest
+        // The gauge and the remaining time are at the right, where they are easy to find, and are never cut off for a
+        // long text.
+        return shortened(text, width - rest.count - 1).padded(to: width - rest.count) + rest
+    }
+
+    /// Returns the width of each column but the last: as much as its widest text has in a line that goes on after it.
+    private static func widths(_ lines: [[[Cell]]]) -> [Int] {
+        var widths: [Int] = []
+        for line in lines {
+            for (index, cells) in line.dropLast().enumerated() {
+                if index == widths.count { widths.append(0) }
+                widths[index] = max(widths[index], cells.count)
+            }
+        }
+        return widths
+    }
+
+    /// Returns a line's mark, text and columns, each column at its place.
+    private func columns(_ line: WidgetView.Line, _ style: CellStyle) -> [Cell] {
+        var row = first(line, style)
+        var end = 0
+        for (index, text) in (line.columns ?? []).enumerated() {
+            end += widths[index] + 2
+            row = row.padded(to: end) + cells(text, style)
+        }
+        return row
+    }
+
+    private func first(_ line: WidgetView.Line, _ style: CellStyle) -> [Cell] {
+        // A terminal has no pictures.
+        control(line.control) + cells(line.text.isEmpty ? line.image?.label ?? "" : line.text, style)
+    }
+
+    /// Returns the mark of a button or toggle, and a blank; nothing for no control. A press that has no result yet is
+    /// shown as one.
+    private func control(_ control: WidgetView.Control?) -> [Cell] {
+        guard let control, !panel.isPlaceholder else { return [] }
+        let mark = form.look.isUnicode && control.isOn == nil ? "▸" : control.mark
+        if panel.isPressed(control) { return cells(mark + (form.look.isUnicode ? "…" : "~"), CellStyle(.yellow)) }
+        return cells(mark + " ", CellStyle(.cyan))
+    }
+
+    private func gauge(_ percent: Int, _ style: CellStyle, _ width: Int) -> [Cell] {
+        let number = "\(percent) %"
+        let length = min(20, width / 3)
+        let bar = length < 4 ? 0 : (percent * length + 50) / 100
+        let (full, empty) = form.look.isUnicode ? ("█", "░") : ("#", ".")
+        let picture =
+            length < 4
+            ? "" : String(repeating: full, count: bar) + String(repeating: empty, count: length - bar) + " "
+        return cells(picture + String(repeating: " ", count: max(0, 5 - number.count)) + number, style)
     }
 
     private func boxed(_ line: [Cell]) -> [Cell] {

@@ -22,6 +22,7 @@ extension TodayScreen {
         switch key {
         case .down, .character("j"): overlay = .help(from: min(first + 1, lastHelpLine))
         case .up, .character("k"): overlay = .help(from: max(0, first - 1))
+        case .wheel(let step): overlay = .help(from: max(0, min(first + step, lastHelpLine)))
         case .pasted, .unknown: break
         default: overlay = nil
         }
@@ -48,6 +49,8 @@ extension TodayScreen {
         case .down, .character("j"): step(1)
         case .pageUp: page(-1)
         case .pageDown, .character(" "): page(1)
+        case .wheel(let step): scroll(by: 3 * step)
+        case .click(_, let row): return click(row)
         case .home, .character("g"): select(today.panels.first)
         case .end, .character("G"): select(today.panels.last)
         case .character("?"): overlay = .help(from: 0)
@@ -67,7 +70,7 @@ extension TodayScreen {
         case .enter, .character("o"): return [.command(.open(panel.kind, line: nil))]
         case .character(let digit) where "1"..."9" ~= digit:
             let line = Int(digit.value) - 0x30
-            if line <= panel.view?.lines.count ?? 0 { return [.command(.open(panel.kind, line: line))] }
+            return choose(line, of: panel)
         case .character("e"): return expand(panel)
         case .character("h"): fold(panel, true)
         case .character("s"): fold(panel, false)
@@ -78,6 +81,34 @@ extension TodayScreen {
         default: break
         }
         return []
+    }
+
+    /// Presses a line, counted from 1, or opens its address.
+    private func choose(_ line: Int, of panel: Panel) -> [TodayAction] {
+        let lines = panel.view?.lines ?? []
+        if line > lines.count { return [] }
+        let isControl = lines[line - 1].control != nil
+        return [.command(isControl ? .press(panel.kind, line: line) : .open(panel.kind, line: line))]
+    }
+
+    /// Selects the panel of a row, shows it again if it is hidden, and presses or opens the line of that row.
+    private mutating func click(_ row: Int) -> [TodayAction] {
+        let position = row - firstPanelRow + scroll
+        guard 0..<panelRows ~= row - firstPanelRow,
+            let area = areas().first(where: { $0.top <= position && position < $0.bottom }),
+            let panel = today.panels.first(where: { $0.kind == area.kind })
+        else { return [] }
+        _ = today.select(area.kind)
+        if folded.contains(area.kind) {
+            fold(panel, false)
+            return []
+        }
+        // The first row is the title, and the last one of a box is its border.
+        let line = position - area.top
+        if line == 0 || line > area.height - (isBoxed ? 2 : 1) { return [] }
+        let shown = panel.view?.lines ?? []
+        let isOpenable = line <= shown.count && (shown[line - 1].control != nil || shown[line - 1].url != nil)
+        return isOpenable ? choose(line, of: panel) : []
     }
 
     /// Moves the selection; scrolls first if more rows of the selected panel are beyond the screen in that direction.

@@ -117,9 +117,24 @@ package struct KeyDecoder: Hashable, Sendable {
         // A byte that cannot end the sequence is left for the next key.
         if !(0x40..<0x7F ~= final) { return .unknown }
         rest.removeFirst()
+        if parameters.first == UInt8(ascii: "<") { return mouse(final, parameters.dropFirst()) }
         let numbers = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
             .map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 }
         return key(final, numbers)
+    }
+
+    /// Returns the key of a report about the mouse in xterm's form SGR: the button, the column and the row, from 1; `M`
+    /// for a press, and `m` for a release.
+    private static func mouse(_ final: UInt8, _ parameters: ArraySlice<UInt8>) -> Key {
+        let numbers = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            .map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 }
+        guard final == UInt8(ascii: "M"), numbers.count == 3 else { return .unknown }
+        switch numbers[0] {
+        case 0: return .click(column: numbers[1] - 1, row: numbers[2] - 1)
+        case 64: return .wheel(-1)
+        case 65: return .wheel(1)
+        default: return .unknown
+        }
     }
 
     private static func key(_ final: UInt8, _ numbers: [Int]) -> Key {
@@ -157,6 +172,10 @@ package enum Key: Hashable, Sendable {
     case up, down, left, right, shiftUp, shiftDown
     case pageUp, pageDown, home, end
     case enter, tab, backspace, escape
+    /// A click of the first button of the mouse, on a cell of the screen; both numbers are from 0.
+    case click(column: Int, row: Int)
+    /// A step of the mouse's wheel: 1 down, or -1 up.
+    case wheel(Int)
     /// A pasted text, whose characters are not keys.
     case pasted
     /// A key without a meaning here.

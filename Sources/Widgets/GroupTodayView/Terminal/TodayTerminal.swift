@@ -4,9 +4,10 @@ package import GroupSystemCalls
 /// and draws. The screen and the mode of the terminal are restored when the value is destroyed, when the process ends,
 /// and before a signal other than SIGKILL ends it.
 package struct TodayTerminal: ~Copyable {
-    /// The alternate screen; no cursor; no wrapping at the border; pasted text is marked.
-    private static let drawing = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h"
-    private static let resting = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    /// The alternate screen; no cursor; no wrapping at the border; clicks and the wheel are reported, in the form SGR;
+    /// pasted text is marked.
+    private static let drawing = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?1000h\u{1B}[?1006h\u{1B}[?2004h"
+    private static let resting = "\u{1B}[0m\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
     /// How long to wait for the rest of a key: other keys begin with an Escape, too. The bytes of a key come within
     /// this time, also over a slow connection.
     private static let escapePatience: Int64 = 50_000_000

@@ -12,6 +12,8 @@ package enum UserCommand: Hashable, Sendable {
     case reload(String?)
     /// Open the widget's URL, or that of one of its lines, counted from 1.
     case open(String, line: Int?)
+    /// Press the button or toggle that is one of the widget's lines, counted from 1.
+    case press(String, line: Int)
     /// The app comes to the front, or leaves it.
     case front(Bool)
     /// Act as if memory were short.
@@ -23,7 +25,8 @@ package enum UserCommand: Hashable, Sendable {
         package let description: String
     }
 
-    private static let known = "show, hide, expand, collapse, reload, open, add, remove, order, front, pressure, quit"
+    private static let known =
+        "show, hide, expand, collapse, reload, open, press, add, remove, order, front, pressure, quit"
 
     /// Parses the words of a line; nil for an empty line.
     package init?(words: [String]) throws(Fault) {
@@ -39,6 +42,11 @@ package enum UserCommand: Hashable, Sendable {
         case "reload": self = .reload(rest.isEmpty ? nil : try Self.only(rest, verb))
         case "order" where !rest.isEmpty: self = .order(rest)
         case "open": self = try Self.opening(rest)
+        case "press":
+            guard rest.count == 2, let line = Int(rest[1]), line > 0 else {
+                throw Fault(description: "press takes a kind and the number of a line")
+            }
+            self = .press(rest[0], line: line)
         case "front" where rest == ["yes"] || rest == ["no"]: self = .front(rest == ["yes"])
         case "pressure" where rest.isEmpty: self = .pressure
         case "quit" where rest.isEmpty: self = .quit

@@ -22,6 +22,12 @@ package struct HostOptions: Hashable, Sendable {
     package var rooms: [WidgetDisplayMode: WidgetSize] = [
         .compact: WidgetSize(columns: 80, rows: 4), .expanded: WidgetSize(columns: 80, rows: 24),
     ]
+    /// The time in which a press has to reach its widget; later, it is dropped, as no user expects it then.
+    package var pressPatience: Int64 = 5_000_000_000
+    /// How long the host shows that a press was not performed.
+    package var pressNoteLife: Int64 = 15_000_000_000
+    /// The beginning of the names of presses, which no other host has.
+    package var pressPrefix = ""
     /// Whether the widget runs in a debugger: the host applies no deadlines except that for the process's end, no
     /// memory limits and no suspensions, and ends with the widget. The widget itself still applies the deadline of a
     /// refresh.

@@ -61,6 +61,9 @@ extension HostState {
         case .answer(let answer):
             if answer.id == process.update?.id { return note(answer, of: &widget, process, at: now, &actions) }
             chat("answered update \(answer.id), which was not requested", of: &widget, at: now, &actions)
+        case .pressed(let id, let result, let cause):
+            if id == process.press?.id { return note(result, cause, of: &widget, at: now, &actions) }
+            chat("answered press \(id), which was not requested", of: &widget, at: now, &actions)
         case .suspended(let id):
             if case .suspending(id, _) = process.phase {
                 // The first answer was requested. Only a further one is logged: the widget has released another lock.
@@ -114,7 +117,7 @@ extension HostState {
         }
     }
 
-    private static func cut(_ text: String) -> String { text.count > 1_000 ? text.prefix(999) + "…" : text }
+    static func cut(_ text: String) -> String { text.count > 1_000 ? text.prefix(999) + "…" : text }
 
     /// Logs something that the host did not request; exceeding the limit is a fault.
     private func chat(_ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {

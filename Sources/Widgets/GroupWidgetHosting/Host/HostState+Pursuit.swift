@@ -8,6 +8,7 @@ extension HostState {
         widget.alarm = .max
         widget.deferral = nil
         if widget.isVisible { widget.lastVisible = now.monotonic }
+        dropLatePresses(&widget, at: now, &actions)
         if widget.process?.silentUntil != nil, widget.process?.isEnding == false {
             pursueSilent(&widget, at: now, &actions)
             draw(&widget, at: now, &actions)
@@ -78,6 +79,7 @@ extension HostState {
             return fail(&widget, "did not answer in time", at: now, &actions)
         }
         if isToEnd(&widget, at: now, &actions) { return }
+        if pursuePress(&widget, at: now, &actions) { return }
         if isRefreshDue(&widget, at: now) { return update(&widget, at: now, &actions) }
         // A refresh that is due soon, such as after a change that has not settled, comes before the suspension, as the
         // process runs anyway.
@@ -179,6 +181,7 @@ extension HostState {
         widget.restartAt = now.monotonic.adding(delay)
         widget.fault = PanelNote(.ended(cause), again: options.isForDebugging ? nil : now.wall.adding(delay))
         widget.giveUpUpdate(at: now)
+        widget.process?.press = nil
         widget.want(at: now)
         widget.hasBeenHeardOf = true
         actions.append(.log(HostLogLine(cause, of: widget.manifest.kind, isFault: true)))

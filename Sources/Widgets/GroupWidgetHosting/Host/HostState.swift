@@ -81,6 +81,7 @@ package struct HostState: Sendable {
     package var isQuiet: Bool {
         widgets.values.allSatisfy { widget in
             if !widget.isListed { return true }
+            if !widget.presses.isEmpty { return false }
             if !widget.isVisible { return widget.process?.update == nil }
             return widget.hasBeenHeardOf && widget.process?.update == nil
                 && (widget.wantedSince == nil || widget.fault != nil)

@@ -53,6 +53,11 @@ struct HostedWidget: Equatable, Sendable {
     /// Whether the widget has answered or failed since the host began.
     var hasBeenHeardOf = false
 
+    /// The presses that have no result yet, the earliest first.
+    var presses: [PendingPress] = []
+    /// What has become of the last press, as long as that is shown.
+    var pressNote: PressNote?
+
     /// When to check the widget again, on the monotonic clock.
     var alarm: Int64 = .max
     /// The panel that was drawn last.
@@ -122,7 +127,7 @@ struct HostedWidget: Equatable, Sendable {
     }
 
     private var note: PanelNote? {
-        fault ?? deferral ?? (isFromBefore ? PanelNote(.old) : isVisible ? nil : process?.hindrance)
+        pressNote?.note ?? fault ?? deferral ?? (isFromBefore ? PanelNote(.old) : isVisible ? nil : process?.hindrance)
     }
 
     /// Returns the panel for a moment, and schedules a check for its next change.
@@ -141,6 +146,22 @@ struct HostedWidget: Equatable, Sendable {
             kind: manifest.kind, title: view?.title ?? manifest.title, state: process?.lifecycle ?? .notRunning,
             isVisible: isVisible, view: view, isPlaceholder: shown == nil && placeholder != nil, renderedAt: renderedAt,
             note: note, displayMode: mode,
-            isExpandable: isExpandable, size: preferred.clipped(to: room))
+            isExpandable: isExpandable, size: preferred.clipped(to: room),
+            pressed: presses.map(\.press.action))
     }
+}
+
+/// A note about a press that was not performed, and until when it is shown, on the monotonic clock.
+struct PressNote: Hashable, Sendable {
+    let note: PanelNote
+    let until: Int64
+}
+
+/// A press on its way to the widget.
+struct PendingPress: Hashable, Sendable {
+    let press: WidgetPress
+    /// When the press is dropped if it was not sent by then, on the monotonic clock.
+    let until: Int64
+    /// Whether a process of the widget has got it.
+    var isSent = false
 }

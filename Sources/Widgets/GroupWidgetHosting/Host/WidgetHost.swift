@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupContainer
 import GroupManifests
 package import GroupSystemCalls
@@ -43,7 +44,9 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         self.settings = settings
         self.poller = poller
         views = settings.listFile.views
-        state = HostState(settings.options, list: list)
+        var options = settings.options
+        options.pressPrefix = Hexadecimal.encode(randomBytes(16))
+        state = HostState(options, list: list)
         watch = ContainerWatch(container) { poller.wake() }
     }
 

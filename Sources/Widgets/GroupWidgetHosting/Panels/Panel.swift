@@ -24,11 +24,14 @@ package struct Panel: Hashable, Sendable {
     package var isExpandable: Bool
     /// The size without the title; at most the host's maximum.
     package var size: WidgetSize
+    /// The presses that have no result yet.
+    package var pressed: [WidgetAction]
 
     package init(
         kind: String, title: String, state: Lifecycle = .notRunning, isVisible: Bool = true, view: WidgetView? = nil,
         isPlaceholder: Bool = false, renderedAt: Int64? = nil, note: PanelNote? = nil,
-        displayMode: WidgetDisplayMode = .compact, isExpandable: Bool = false, size: WidgetSize = .none
+        displayMode: WidgetDisplayMode = .compact, isExpandable: Bool = false, size: WidgetSize = .none,
+        pressed: [WidgetAction] = []
     ) {
         self.kind = kind
         self.title = title
@@ -41,7 +44,17 @@ package struct Panel: Hashable, Sendable {
         self.displayMode = displayMode
         self.isExpandable = isExpandable
         self.size = size
+        self.pressed = pressed
     }
+
+    /// Returns what a press of a control requests now: of a toggle, the opposite of what it was requested to be last.
+    package func action(of control: WidgetView.Control) -> WidgetAction {
+        guard let last = pressed.last(where: { $0.id == control.id })?.isOn else { return control.action }
+        return WidgetAction(id: control.id, isOn: !last)
+    }
+
+    /// Whether a press of a control has no result yet.
+    package func isPressed(_ control: WidgetView.Control) -> Bool { pressed.contains { $0.id == control.id } }
 }
 
 extension WidgetSize {
@@ -61,6 +74,8 @@ package struct PanelNote: Hashable, Sendable {
         case deferred(RefreshSchedule.Reason)
         /// The widget has not answered yet: the view of an earlier host is shown.
         case old
+        /// A press was not performed, or it is not known whether it was, for this reason.
+        case pressed(String)
         /// The widget runs although it is not visible, as other processes would wait for its locks.
         case held(String)
     }
@@ -75,17 +90,23 @@ package struct PanelNote: Hashable, Sendable {
     package var isFault: Bool {
         switch subject {
         case .deferred, .old, .held: false
-        case .ended, .failed: true
+        case .ended, .failed, .pressed: true
         }
     }
 
     /// Whether the view may be outdated, so that its age is shown.
-    package var showsAge: Bool { isFault || subject == .old }
+    package var showsAge: Bool {
+        switch subject {
+        case .ended, .failed, .old: true
+        case .deferred, .held, .pressed: false
+        }
+    }
 
     /// The text for people, without the time.
     package var text: String {
         switch subject {
         case .ended(let how): how
+        case .pressed(let how): how
         case .failed(let cause): "failed: \(cause)"
         case .old: "not refreshed yet"
         case .held(let what): "not suspended: \(what)"

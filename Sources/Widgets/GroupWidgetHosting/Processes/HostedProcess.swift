@@ -27,10 +27,18 @@ struct HostedProcess: Hashable, Sendable {
         let shows: Bool
     }
 
+    /// A press without an answer yet.
+    struct Press: Hashable, Sendable {
+        let id: Int
+        let until: Int64
+    }
+
     let run: WidgetRun
     let startedAt: Int64
     var phase: Phase
     var update: Update?
+    /// The first of the widget's presses, as this process got it.
+    var press: Press?
     /// The lines that the widget may write to the log without a request: 200 at once, and then 20 a second.
     var logBucket = TokenBucket(TokenBucket.Rate(tokens: 20, period: 1_000_000_000, capacity: 200))
     /// The number of the last suspension. An answer to it that comes too late is no fault.

@@ -31,11 +31,17 @@ public enum BarFormat: String, Hashable, Sendable, CaseIterable {
         /// The schemes of the addresses that can be opened, in lower case. A view's text may come from anywhere, so
         /// addresses of other schemes are not clickable.
         public var schemes: Set<String>
+        /// A shell command that performs a press: it gets the action's `word` as its last argument. Nil: buttons and
+        /// toggles are not clickable.
+        public var presser: String?
 
         /// Opens http and https addresses with xdg-open(1) by default. A widget's app may have a scheme of its own.
-        public init(opener: String = "xdg-open", schemes: Set<String> = ["https", "http"]) {
+        public init(
+            opener: String = "xdg-open", schemes: Set<String> = ["https", "http"], presser: String? = nil
+        ) {
             self.opener = opener
             self.schemes = schemes
+            self.presser = presser
         }
     }
 

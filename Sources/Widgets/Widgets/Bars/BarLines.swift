@@ -78,8 +78,15 @@ enum PolybarLine {
         content.fitting(room).map { piece in
             var text = escaped(piece.text)
             if let color = BarText.color(piece.style) { text = "%{F\(color)}\(text)%{F-}" }
-            guard let url = piece.url, isOpenable(url, clicks.schemes) else { return text }
-            let command = "\(clicks.opener) '\(url)'".split(separator: ":", omittingEmptySubsequences: false)
+            let shell: String
+            if let action = piece.action, let presser = clicks.presser {
+                shell = "\(presser) \(action.word)"
+            } else if let url = piece.url, isOpenable(url, clicks.schemes) {
+                shell = "\(clicks.opener) '\(url)'"
+            } else {
+                return text
+            }
+            let command = shell.split(separator: ":", omittingEmptySubsequences: false)
             return "%{A1:\(command.joined(separator: "\\:")):}\(text)%{A}"
         }.joined()
     }

@@ -7,6 +7,7 @@ struct BarText {
         var text: String
         var style: WidgetView.Style
         var url: String?
+        var action: WidgetAction?
     }
 
     let title: String?
@@ -16,12 +17,15 @@ struct BarText {
     init(_ view: WidgetView, at now: Date) {
         title = view.title.map(Self.flat)
         pieces = view.lines.compactMap { line in
-            var text = Self.flat(line.text)
+            var text = Self.flat(line.plainText)
             if let date = line.countdown {
                 let rest = TimeText.countdown(to: date.nanoseconds, at: now.nanoseconds).text
                 text = text.isEmpty ? rest : "\(text) \(rest)"
             }
-            return text.isEmpty ? nil : Piece(text: text, style: line.style, url: line.url ?? view.url)
+            return text.isEmpty
+                ? nil
+                : Piece(
+                    text: text, style: line.style, url: line.url ?? view.url, action: line.control?.action)
         }
     }
 
@@ -47,7 +51,7 @@ struct BarText {
             }
             // There is always room for the `…`: every piece before this one has left it.
             let text = String(piece.text.prefix(left - 1)) + "…"
-            fitting.append(Piece(text: text, style: piece.style, url: piece.url))
+            fitting.append(Piece(text: text, style: piece.style, url: piece.url, action: piece.action))
             break
         }
         return fitting

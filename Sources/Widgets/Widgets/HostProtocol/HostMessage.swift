@@ -6,6 +6,9 @@ package enum HostMessage: Hashable, Sendable {
     /// even if nothing is new. `reloads`: a reload was requested, so the widget renders also where nothing in the
     /// container changed.
     case update(id: Int, environment: WidgetEnvironment, deadline: Double, shows: Bool, reloads: Bool)
+    /// Perform a press, or, if `asks`, only say whether it was performed: an earlier process of the widget got it, and
+    /// ended without an answer.
+    case press(id: Int, WidgetPress, asks: Bool, deadline: Double)
     /// The widget will be stopped: release its locks, and answer `suspended`.
     case suspend(id: Int)
     /// The suspension is over, whether the process was stopped or not.
@@ -16,12 +19,12 @@ package enum HostMessage: Hashable, Sendable {
 
 extension HostMessage: Codable {
     private enum Verb: String, Codable {
-        case update, suspend, resume, end
+        case update, press, suspend, resume, end
     }
 
     private enum Field: String, CodingKey {
         case verb = "do"
-        case id, environment, deadline, shows, reloads
+        case id, environment, deadline, shows, reloads, press, control, isOn, asks
     }
 
     package init(from decoder: any Decoder) throws {
@@ -34,6 +37,16 @@ extension HostMessage: Codable {
                 deadline: try fields.decode(Double.self, forKey: .deadline),
                 shows: try fields.decodeIfPresent(Bool.self, forKey: .shows) ?? false,
                 reloads: try fields.decodeIfPresent(Bool.self, forKey: .reloads) ?? false)
+        case .press:
+            self = .press(
+                id: try fields.decode(Int.self, forKey: .id),
+                WidgetPress(
+                    name: try fields.decode(String.self, forKey: .press),
+                    action: WidgetAction(
+                        id: try fields.decode(String.self, forKey: .control),
+                        isOn: try fields.decodeIfPresent(Bool.self, forKey: .isOn))),
+                asks: try fields.decodeIfPresent(Bool.self, forKey: .asks) ?? false,
+                deadline: try fields.decode(Double.self, forKey: .deadline))
         case .suspend: self = .suspend(id: try fields.decode(Int.self, forKey: .id))
         case .resume: self = .resume
         case .end: self = .end
@@ -50,6 +63,14 @@ extension HostMessage: Codable {
             try fields.encode(deadline, forKey: .deadline)
             try fields.encode(shows, forKey: .shows)
             try fields.encode(reloads, forKey: .reloads)
+        case .press(let id, let press, let asks, let deadline):
+            try fields.encode(Verb.press, forKey: .verb)
+            try fields.encode(id, forKey: .id)
+            try fields.encode(press.name, forKey: .press)
+            try fields.encode(press.action.id, forKey: .control)
+            try fields.encodeIfPresent(press.action.isOn, forKey: .isOn)
+            try fields.encode(asks, forKey: .asks)
+            try fields.encode(deadline, forKey: .deadline)
         case .suspend(let id):
             try fields.encode(Verb.suspend, forKey: .verb)
             try fields.encode(id, forKey: .id)

@@ -6,6 +6,8 @@ package enum WidgetMessage: Hashable, Sendable {
     case hello(version: Int, kind: String, placeholder: WidgetView? = nil, interests: [String]? = nil)
     /// The answer to an update: exactly one for each.
     case answer(Answer)
+    /// The answer to a press: exactly one for each.
+    case pressed(id: Int, PressResult, cause: String? = nil)
     /// The answer to a suspension: the widget has released everything.
     case suspended(id: Int)
     /// A request to open a URL.
@@ -37,12 +39,12 @@ package enum WidgetMessage: Hashable, Sendable {
     }
 
     /// The version of the protocol that this library implements.
-    package static let version = 1
+    package static let version = 2
 }
 
 extension WidgetMessage: Codable {
     private enum Verb: String, Codable {
-        case hello, answer, suspended, open, log
+        case hello, answer, pressed, suspended, open, log
     }
 
     private enum Field: String, CodingKey {
@@ -67,6 +69,11 @@ extension WidgetMessage: Codable {
                     timeline: try fields.decodeIfPresent(Timeline<WidgetView>.self, forKey: .timeline),
                     policy: try fields.decodeIfPresent(TimelinePolicy.self, forKey: .policy),
                     cause: try fields.decodeIfPresent(String.self, forKey: .cause)))
+        case .pressed:
+            self = .pressed(
+                id: try fields.decode(Int.self, forKey: .id),
+                try fields.decode(PressResult.self, forKey: .result),
+                cause: try fields.decodeIfPresent(String.self, forKey: .cause))
         case .suspended: self = .suspended(id: try fields.decode(Int.self, forKey: .id))
         case .open: self = .open(url: try fields.decode(String.self, forKey: .url))
         case .log: self = .log(try fields.decode(String.self, forKey: .text))
@@ -89,6 +96,11 @@ extension WidgetMessage: Codable {
             try fields.encodeIfPresent(answer.timeline, forKey: .timeline)
             try fields.encodeIfPresent(answer.policy, forKey: .policy)
             try fields.encodeIfPresent(answer.cause, forKey: .cause)
+        case .pressed(let id, let result, let cause):
+            try fields.encode(Verb.pressed, forKey: .verb)
+            try fields.encode(id, forKey: .id)
+            try fields.encode(result, forKey: .result)
+            try fields.encodeIfPresent(cause, forKey: .cause)
         case .suspended(let id):
             try fields.encode(Verb.suspended, forKey: .verb)
             try fields.encode(id, forKey: .id)

@@ -1,3 +1,4 @@
+import GroupBytes
 public import GroupContainer
 import GroupProtocolLines
 import GroupSystemCalls
@@ -43,6 +44,13 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
                     let answer = await answer(id, environment, deadline, shows: shows, reloads: reloads, shownBefore)
                     try? link.send(WidgetMessage.answer(answer))
                 }
+            case .press(let id, let press, let asks, let deadline):
+                let previous = update
+                update = Task {
+                    await previous?.value
+                    let (result, cause) = await perform(press, asks: asks, deadline)
+                    try? link.send(WidgetMessage.pressed(id: id, result, cause: cause))
+                }
             case .suspend(let id):
                 update?.cancel()
                 await update?.value
@@ -55,6 +63,29 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             }
         }
         update?.cancel()
+    }
+
+    /// Performs a press, or looks whether it was performed.
+    private func perform(_ press: WidgetPress, asks: Bool, _ deadline: Double) async -> (PressResult, cause: String?) {
+        let coordinator = container.coordinator(purpose: provider.kind)
+        let time = Duration.nanoseconds(Int64(clampedSeconds: deadline))
+        var cause: String?
+        if !asks {
+            do {
+                try await provider.perform(press, by: coordinator, timeout: time)
+                return (.done, nil)
+            } catch {
+                cause = "\(error)"
+            }
+        }
+        // The error may be about the time after the change, such as a disk that does not confirm it. The host waits for
+        // two seconds more than the deadline.
+        do {
+            let isDone = try await provider.hasPerformed(press, by: coordinator, timeout: asks ? time : .seconds(1))
+            return isDone ? (.done, nil) : (.notDone, cause)
+        } catch {
+            return (.unknown, cause ?? "\(error)")
+        }
     }
 
     private func answer(
@@ -83,6 +114,28 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             answer = WidgetMessage.Answer(id: id, result: .failed, cause: "\(error)")
         }
         return answer
+    }
+}
+
+extension WidgetProgram {
+    /// Performs what a press requests, without a host: for a program that a click in a bar starts. Throws what the
+    /// provider throws, and then nothing was changed; errors of `Coordinator.transaction`.
+    public func perform(
+        _ action: WidgetAction, timeout: Duration? = Coordinator.lockTimeout
+    ) async throws {
+        let press = WidgetPress(name: Hexadecimal.encode(randomBytes(16)), action: action)
+        try await provider.perform(press, by: container.coordinator(purpose: provider.kind), timeout: timeout)
+    }
+
+    /// Performs the press of a line of what the widget showed last, counted from 1: for a bar whose clicks know no more
+    /// than that. Throws `PressRefusal` where the line is no button and no toggle; what `perform(_:timeout:)` throws.
+    public func perform(line: Int, timeout: Duration? = Coordinator.lockTimeout) async throws {
+        let last = try await WidgetRefresh(provider, in: container, timeout: timeout, clock: clock).last()
+        let lines = last?.timeline.entry(at: clock.date)?.snapshot.view.lines ?? []
+        guard line > 0, line <= lines.count, let control = lines[line - 1].control else {
+            throw PressRefusal("line \(line) of \(provider.kind) is no button and no toggle")
+        }
+        try await perform(control.action, timeout: timeout)
     }
 }
 

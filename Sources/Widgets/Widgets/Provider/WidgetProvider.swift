@@ -32,6 +32,15 @@ public protocol WidgetProvider: Sendable {
     /// request, at the timeline's refresh date, or for another environment or other interests. `newData`, the default,
     /// means to render and compare. Throwing means `failed`.
     func performUpdate(in context: WidgetContext) async throws -> UpdateResult
+
+    /// Returns the items that a press reads or changes, beside none at all, the default.
+    func items(for action: WidgetAction) -> [AccessIntent]
+
+    /// Does what a press requests, in a transaction of the items that `items(for:)` names: all of its changes are made
+    /// or, if it throws or the process dies, none. A press is performed at most once, whatever is killed meanwhile; the
+    /// host shows whether it was. What is not a change of these items may have been done although the press was not.
+    /// The default throws, as a view without controls is not pressed.
+    func perform(_ action: WidgetAction, on access: Access) throws
 }
 
 extension WidgetProvider {
@@ -48,6 +57,14 @@ extension WidgetProvider {
 
     /// Returns `newData`, so that the comparison of snapshots decides.
     public func performUpdate(in context: WidgetContext) async throws -> UpdateResult { .newData }
+
+    /// No items.
+    public func items(for action: WidgetAction) -> [AccessIntent] { [] }
+
+    /// Refuses the press.
+    public func perform(_ action: WidgetAction, on access: Access) throws {
+        throw PressRefusal("this widget has nothing to press")
+    }
 }
 
 /// The data from which a provider makes its snapshot.

@@ -102,14 +102,20 @@ extension Decoder {
     }
 
     private static let view = WidgetView(
-        title: "t", lines: [.init("a", .warning, url: "todo://a", countdown: Date(timeIntervalSince1970: 5))], url: "u",
+        title: "t",
+        lines: [
+            .init(
+                "a", .warning, url: "todo://a", countdown: Date(timeIntervalSince1970: 5),
+                columns: ["d"],
+                image: .icon("i", label: "l"), control: .toggle("c", isOn: true), gauge: 0.5)
+        ], url: "u",
         preferredSize: WidgetSize(columns: 3, rows: 4))
 
     private static let toHost = Decoder(
         "widget-lines",
         [
             "all": [
-                WidgetMessage.hello(version: 1, kind: "a", placeholder: view),
+                WidgetMessage.hello(version: WidgetMessage.version, kind: "a", placeholder: view),
                 .answer(
                     .init(
                         id: 3, result: .newData,
@@ -118,6 +124,7 @@ extension Decoder {
                             later: [.init(date: Date(timeIntervalSince1970: 9), snapshot: view)],
                             policy: .after(Date(timeIntervalSince1970: 1e9))))),
                 .answer(.init(id: 4, result: .failed, cause: "c")), .suspended(id: 2), .open(url: "todo://x"),
+                .pressed(id: 5, .notDone, cause: "c"),
                 .log("l"),
             ].flatMap { (ProtocolLine.encoded($0) ?? []) + [0x0A] }
         ]

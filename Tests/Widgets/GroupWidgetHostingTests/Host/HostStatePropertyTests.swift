@@ -11,7 +11,7 @@ import Widgets
 
     private static func disturb(_ world: inout HostWorld) {
         let kind = world.kinds.isEmpty ? "a" : world.kinds[world.roll(world.kinds.count)]
-        switch world.roll(24) {
+        switch world.roll(28) {
         case 0...3: world.change(kind)
         case 4, 5: world.happen(.user(.hide(kind)))
         case 6, 7: world.happen(.user(.show(kind)))
@@ -26,6 +26,7 @@ import Widgets
         case 16: world.happen(.manifests(Array(manifests.shuffled(using: &SeededGenerator.once).prefix(2))))
         case 17: world.happen(.manifests(manifests))
         case 18: if let run = world.widgets.keys.first { world.die(run, .status(3)) }
+        case 24...27: world.happen(.user(.press(kind, line: 1)))
         default: world.pass(Int64(world.roll(8_000)) * 1_000_000)
         }
     }
@@ -59,11 +60,13 @@ import Widgets
             if widget.isVisible {
                 #expect(widget.process?.phase == .active && widget.process?.update == nil, "\(kind): \(widget)")
                 #expect(world.shown(kind) == String(world.truth[kind] ?? 0), "\(kind): \(widget)")
-                #expect(widget.fault == nil)
+                #expect(widget.fault == nil && widget.presses.isEmpty)
             } else {
                 #expect(widget.process == nil || widget.process?.phase == .suspended, "\(kind): \(widget)")
             }
         }
+        let wrong = world.answered.filter { $0.value != world.performed.contains($0.key) }
+        #expect(wrong.isEmpty, "\(wrong)")
         world.happen(.user(.quit))
         world.settle()
         #expect(world.widgets.isEmpty && world.actions.last == .finished && world.violations == [])

@@ -23,6 +23,9 @@ struct HostWorld {
     private(set) var widgets: [WidgetRun: SimulatedWidget] = [:]
     /// The content of the container, a number for each kind.
     private(set) var truth: [String: Int] = [:]
+    /// The names of the presses that were performed, and what was answered about each.
+    private(set) var performed: Set<String> = []
+    private(set) var answered: [String: Bool] = [:]
     private(set) var violations: [String] = []
     private(set) var actions: [HostAction] = []
     private var dying: [(run: WidgetRun, end: ProcessEnd)] = []
@@ -147,12 +150,14 @@ struct HostWorld {
         if !widget.hasSpoken {
             widget.hasSpoken = true
             widgets[run] = widget
-            return happen(.process(run, .received(.hello(version: 1, kind: run.kind, placeholder: nil))))
+            let hello = WidgetMessage.hello(version: WidgetMessage.version, kind: run.kind, placeholder: nil)
+            return happen(.process(run, .received(hello)))
         }
         let message = widget.inbox.removeFirst()
         widgets[run] = widget
         switch message {
         case .update(let id, _, _, let shows, let reloads): answer(id, shows || reloads, mishap, run)
+        case .press(let id, let press, let asks, _): perform(press, asks: asks, id, mishap, run)
         case .suspend(let id):
             if mishap == 5 { return }
             if mishap != 4 { widgets[run]?.holds = [] }
@@ -162,13 +167,28 @@ struct HostWorld {
         }
     }
 
+    private mutating func perform(_ press: WidgetPress, asks: Bool, _ id: Int, _ mishap: Int, _ run: WidgetRun) {
+        // Some processes end before the press is performed, and some after that.
+        if mishap == 11 { return die(run, .signal(9)) }
+        if !asks, mishap != 12 {
+            if performed.contains(press.name) { violations.append("\(press.name) is performed twice") }
+            performed.insert(press.name)
+        }
+        if mishap == 13 { return die(run, .signal(9)) }
+        let isDone = performed.contains(press.name)
+        answered[press.name] = isDone
+        happen(.process(run, .received(.pressed(id: id, isDone ? .done : .notDone, cause: nil))))
+        if mishap == 14 { happen(.process(run, .received(.pressed(id: id, .done, cause: nil)))) }
+    }
+
     private mutating func answer(_ id: Int, _ shows: Bool, _ mishap: Int, _ run: WidgetRun) {
         var answer = WidgetMessage.Answer(id: id, result: .newData)
         let number = truth[run.kind] ?? 0
         if mishap == 6 {
             answer.result = .failed
         } else if widgets[run]?.rendered != number || shows {
-            answer.timeline = Timeline(WidgetView(lines: [WidgetView.Line(String(number))]))
+            answer.timeline = Timeline(
+                WidgetView(lines: [WidgetView.Line(String(number), control: .button("b"))]))
             widgets[run]?.rendered = number
         } else {
             answer.result = .noData

@@ -1,0 +1,44 @@
+import GroupContainer
+
+/// The names of the presses of a kind that were performed last, in an item of the container. A press and its name are
+/// written in one transaction, so the item says whether a press was performed, also after the process was killed.
+struct PressRecord: Codable, Equatable, Sendable {
+    private(set) var performed: [String] = []
+
+    /// A host asks only for a press that it has just sent.
+    private static let largest = 64
+
+    static func path(ofKind kind: String) throws(CoordinationError) -> ItemPath {
+        try WidgetRecord.checkKind(kind)
+        return ItemPath("Library/Presses/\(kind).json")
+    }
+
+    mutating func note(_ name: String) { performed = (performed + [name]).suffix(Self.largest) }
+}
+
+extension WidgetProvider {
+    /// Performs a press, in a transaction of the items that it changes and of the record, unless it was performed
+    /// before. Throws what the provider throws, and then nothing was changed; errors of `Coordinator.transaction`.
+    func perform(_ press: WidgetPress, by coordinator: Coordinator, timeout: Duration?) async throws {
+        let record = try PressRecord.path(ofKind: kind)
+        let intents = items(for: press.action) + [.writing(record)]
+        _ = try await coordinator.transaction(intents, timeout: timeout) { access in
+            // What is not a record is replaced by one: no host asks for a press of that long ago.
+            let known = try? access.read(record, as: PressRecord.self, default: PressRecord())
+            var present = known ?? PressRecord()
+            if present.performed.contains(press.name) { return }
+            try perform(press.action, on: access)
+            present.note(press.name)
+            try access.write(json: present, to: record)
+        }
+    }
+
+    /// Returns whether a press was performed. Errors: those of `Coordinator.read`
+    func hasPerformed(
+        _ press: WidgetPress, by coordinator: Coordinator, timeout: Duration?
+    ) async throws -> Bool {
+        let record = try PressRecord.path(ofKind: kind)
+        return try await coordinator.read(record, as: PressRecord.self, default: PressRecord(), timeout: timeout)
+            .performed.contains(press.name)
+    }
+}
