@@ -102,6 +102,13 @@ let widgetsTargets: [Target] = [
     widgets.module("GroupTodayView", uses: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"]),
     widgets.program(
         "widget-host", uses: commandModules + ["Widgets", "GroupManifests", "GroupWidgetHosting", "GroupTodayView"]),
+    .systemLibrary(name: "CGTK4", path: widgets.path("CGTK4"), pkgConfig: "gtk4"),
+    .target(
+        name: "CGroupWindow", dependencies: [.library("CGTK4", "GTK")], path: widgets.path("CGroupWindow"),
+        cSettings: [.define("GROUP_GTK", .when(traits: ["GTK"]))]),
+    widgets.program(
+        "widget-window",
+        uses: commandModules + ["CGroupWindow", "Widgets", "GroupManifests", "GroupWidgetHosting"]),
 ]
 
 // Sources/Extensions: programs that a host runs for one request, their hosts, the pasteboard.
@@ -477,6 +484,7 @@ let package = Package(
         .library(name: "WidgetApp", targets: ["WidgetApp"]),
         .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "widget-host", targets: ["widget-host"]),
+        .executable(name: "widget-window", targets: ["widget-window"]),
         .library(name: "Extensions", targets: ["Extensions"]),
         .library(name: "ExtensionHosting", targets: ["ExtensionHosting"]),
         .library(name: "GroupPasteboard", targets: ["GroupPasteboard"]),
@@ -504,6 +512,7 @@ let package = Package(
             name: "Curl", description: "HTTP of group-transfer and group-cluster (libcurl4-openssl-dev, libssl-dev)."),
         .trait(name: "Secrets", description: "GroupSecrets, and secrets in transfers (libsecret-1-dev)."),
         .trait(name: "PNG", description: "Pictures in the example photos (libpng-dev)."),
+        .trait(name: "GTK", description: "The window of widget-window (libgtk-4-dev)."),
     ],
     targets: containerTargets + renamedTargets + commandsTargets + widgetsTargets + extensionsTargets + appleTargets
         + servicesTargets + clusterTargets + languagesTargets + widgetExamples + extensionExamples + serviceExamples

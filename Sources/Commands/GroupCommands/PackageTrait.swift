@@ -5,6 +5,7 @@ package enum PackageTrait: String, Sendable {
     case curl = "Curl"
     case sqlite = "SQLite"
     case png = "PNG"
+    case gtk = "GTK"
 
     /// Whether this program was built with the trait.
     package var isEnabled: Bool {
@@ -27,6 +28,12 @@ package enum PackageTrait: String, Sendable {
             #else
             false
             #endif
+        case .gtk:
+            #if GTK
+            true
+            #else
+            false
+            #endif
         }
     }
 
@@ -36,6 +43,7 @@ package enum PackageTrait: String, Sendable {
         case .curl: ["libcurl4-openssl-dev", "libssl-dev"]
         case .sqlite: ["libsqlite3-dev"]
         case .png: ["libpng-dev"]
+        case .gtk: ["libgtk-4-dev"]
         }
     }
 

@@ -158,9 +158,6 @@ extension TodayScreen {
     }
 
     private func move(_ panel: Panel, by steps: Int) -> [TodayAction] {
-        var kinds = today.panels.map(\.kind)
-        guard let index = kinds.firstIndex(of: panel.kind), kinds.indices.contains(index + steps) else { return [] }
-        kinds.swapAt(index, index + steps)
-        return [.command(.order(kinds))]
+        today.order(moving: panel.kind, by: steps).map { [.command(.order($0))] } ?? []
     }
 }

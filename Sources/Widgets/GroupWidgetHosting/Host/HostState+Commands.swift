@@ -118,7 +118,7 @@ extension HostedWidget {
 
 extension UserCommand {
     /// The widget's kind, if the command has one.
-    var kind: String? {
+    package var kind: String? {
         switch self {
         case .add(let kind), .remove(let kind), .show(let kind), .hide(let kind), .expand(let kind),
             .collapse(let kind), .open(let kind, _), .press(let kind, _):

@@ -40,6 +40,15 @@ package struct TodayModel: Hashable, Sendable {
         return true
     }
 
+    /// Returns the kinds in the order in which a panel is moved down, or, with a negative number, up; nil if it cannot be
+    /// moved so far.
+    package func order(moving kind: String, by steps: Int) -> [String]? {
+        var kinds = panels.map(\.kind)
+        guard let index = kinds.firstIndex(of: kind), kinds.indices.contains(index + steps) else { return nil }
+        kinds.swapAt(index, index + steps)
+        return kinds
+    }
+
     /// Moves the selection down, or, with a negative number, up, and stops at the ends.
     package mutating func moveSelection(by steps: Int) {
         guard let index = panels.firstIndex(where: { $0.kind == selected }) else { return }

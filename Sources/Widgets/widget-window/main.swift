@@ -1,0 +1,41 @@
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+import GroupManifests
+import GroupSystemCalls
+import GroupWidgetHosting
+
+// A host that shows the widgets of a container as cards of a window.
+
+private let specification = CommandSpecification(
+    name: "widget-window", summary: "Shows the widgets of a group container as cards of a window.",
+    usage: ["widget-window GROUP [options]"],
+    options: [
+        .value("widgets", "DIR", help: "The directory of the manifests, *.json, instead of the usual ones."),
+        .value("opener", "COMMAND", help: "The command that opens an address; the default is xdg-open."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
+    positionals: [
+        PositionalSpecification(
+            "GROUP", help: "A group identifier or, if it contains a '/', the path of a container.")
+    ],
+    description: [
+        "The window has what widget-host(1) shows in a terminal: a card for each widget, which is live, and whose buttons and toggles are pressed by the pointer or the keyboard. The menu of a card expands, moves, reloads and removes it; the button at the top adds a widget. Both commands have the same list."
+    ],
+    examples: [HelpEntry("widget-window --widgets ./widgets ./shared/", "Shows the widgets of a container.")],
+    exitStatuses: [HelpEntry("0", "the window was closed"), HelpEntry("128+n", "ended by signal n, after the widgets")])
+
+CommandRun.main(specification, needing: [.gtk]) { run in
+    // Signals come to this queue: threads that are started before it would receive them with their usual effect.
+    let signals = try SignalQueue([.child, .userTwo, .interrupt, .terminate, .hangup, .quit])
+    let container = try run.openContainer()
+    _ = container.coordinator(purpose: run.options.purpose)
+    var settings = try HostSettings(
+        container, directories: ManifestDirectories<WidgetManifest>(run.arguments.text("widgets")))
+    settings.options.rooms = WindowFrontEnd.rooms
+    if let opener = try run.arguments.text("opener") { settings.opener = opener }
+    let window = try Window(title: "Today")
+    var host = try WidgetHost(
+        container, settings, signals: signals,
+        frontEnd: WindowFrontEnd(window, container, settings, isVerbose: run.options.isVerbose))
+    return try host.run().map { .signal($0) } ?? .success
+}
