@@ -107,6 +107,11 @@ private final class ListenerFeed: Feed {
     }
 
     var hasMore: Bool { state.withLock { $0.messages.hasMore } }
+    /// Does not keep the right: the name is free as soon as the listener is gone, also where a waiter still has this.
+    var look: @Sendable () -> Bool {
+        let state = state
+        return { state.withLock { $0.messages.hasMore } }
+    }
     var waiter: any FeedWaiter { store.waiter.since(removals: state.withLock(\.presence.removals)) }
     var isShared: Bool { true }
 }

@@ -71,6 +71,15 @@ import Musl
         #expect(found == ["a"])
     }
 
+    @Test func `a listener's name is free at once when its last follower is closed`() throws {
+        let channel = try GroupChannel(sample.container, name: "c")
+        // Its thread is about to wait, or waits, when the follower is closed.
+        for _ in 0..<1_000 {
+            let follower = try PolledFollower(channel.listener(named: "l"))
+            #expect(try follower.next() == nil)
+        }
+    }
+
     @Test func `a listener's descriptor is ready when there is a message`() throws {
         let channel = try GroupChannel(sample.container, name: "c")
         let follower = try PolledFollower(channel.listener(named: "l"))
