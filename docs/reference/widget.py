@@ -40,7 +40,7 @@ for line in sys.stdin:
     if message["do"] == "update":
         answer(message)
     elif message["do"] == "press":  # Its view has no button.
-        say(say="pressed", id=message["id"], result="notDone", cause="there is nothing to press")
+        say(say="pressed", id=message["id"], result="unknown" if message.get("asks") else "notDone", cause="there is nothing to press")
     elif message["do"] == "suspend":  # It holds no lock between updates.
         say(say="suspended", id=message["id"])
     elif message["do"] == "end":

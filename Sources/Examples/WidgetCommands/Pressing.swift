@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import GroupCommandLine
 import GroupContainer
 package import Widgets
@@ -30,10 +31,13 @@ package enum Pressing {
         return false
     }
 
-    /// Returns the command that presses a control of a widget: its words in single quotes, and `--press`; nil where a
-    /// word has a single quote.
-    package static func command(_ words: [String]) -> String? {
-        if words.contains(where: { $0.contains("'") || $0.contains("\n") }) { return nil }
-        return words.map { "'\($0)'" }.joined(separator: " ") + " --press"
+    /// Returns the shell command that presses a control of this program's widget, with its arguments in quotes. A bar need
+    /// not have the user's PATH, so it names the program's file.
+    package static func command(_ arguments: [String]) -> String {
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "todo-widget"
+        let quoted = ([own] + arguments).map { word in
+            "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        }
+        return quoted.joined(separator: " ") + " --press"
     }
 }

@@ -49,7 +49,7 @@ CommandRun.main(specification) { run in
         guard let format = BarFormat(rawValue: name) else {
             throw run.arguments.usageError("--output must be waybar, polybar or i3blocks")
         }
-        let words = ["todo-widget", "--style", style.rawValue, "--group", "\(container.path)"]
+        let words = ["--style", style.rawValue, "--group", "\(container.path)"]
         try blocking { try await program.print(to: format, presser: Pressing.command(words)) }
         return .success
     }

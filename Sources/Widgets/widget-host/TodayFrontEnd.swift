@@ -42,7 +42,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
         let commands = terminal.inputReady()
         for command in commands {
             switch command {
-            case .open(let kind, _), .press(let kind, _), .expand(let kind), .collapse(let kind), .add(let kind),
+            case .open(let kind, _), .press(let kind, _, _), .expand(let kind), .collapse(let kind), .add(let kind),
                 .remove(let kind):
                 requested.insert(kind)
             default: break

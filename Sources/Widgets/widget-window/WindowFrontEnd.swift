@@ -39,6 +39,11 @@ struct WindowFrontEnd: HostFrontEnd, ~Copyable {
         while let event = window.next() {
             if let kind = event.kind { requested.insert(kind) }
             switch event {
+            case .command(.press(let kind, let line, _)):
+                guard let panel = today.panels.first(where: { $0.kind == kind }), let lines = panel.view?.lines,
+                    line <= lines.count, let control = lines[line - 1].control
+                else { continue }
+                commands.append(.press(kind, line: line, panel.action(of: control)))
             case .command(let command): commands.append(command)
             case .move(let kind, let steps):
                 if let kinds = today.order(moving: kind, by: steps) { commands.append(.order(kinds)) }

@@ -2,6 +2,7 @@
 // one of these words, the widget does this:
 //
 //     crash      ends by SIGKILL, instead of answering
+//     buttons    shows a button, whose press ends the process
 //     exit       ends with status 7
 //     hang       does not answer
 //     garbage    writes a line that is not a message
@@ -110,6 +111,9 @@ var child: pid_t = 0
     answer.timeline = Timeline(view)
     switch text.split(separator: " ").first {
     case "crash": kill(getpid(), SIGKILL)
+    case "buttons":
+        let line = WidgetView.Line(text, control: .button("crash"))
+        answer.timeline = Timeline(WidgetView(lines: [line]))
     case "exit": exit(7)
     case "hang": return
     case "same" where !reloads: answer = WidgetMessage.Answer(id: id, result: .noData)

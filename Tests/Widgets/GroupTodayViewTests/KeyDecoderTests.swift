@@ -13,7 +13,8 @@ struct `A key decoder` {
         ("\u{1B}[200~\u{1B}[201~", [.pasted]), ("\u{1B}[?1;2c", [.unknown]), ("\u{1B}[M", [.enter]), ("\t", [.tab]),
         ("\u{1B}[<0;3;12M", [.click(column: 2, row: 11)]), ("\u{1B}[<0;3;12m", [.unknown]),
         ("\u{1B}[<65;1;1M", [.wheel(1)]), ("\u{1B}[<64;1;1M", [.wheel(-1)]), ("\u{1B}[<2;1;1M", [.unknown]),
-        ("\u{1B}[<0M", [.unknown]), ("\u{1B}[<M", [.unknown]),
+        ("\u{1B}[<0M", [.unknown]), ("\u{1B}[<0;-9223372036854775808;1M", [.unknown]),
+        ("\u{1B}[<0;1;9223372036854775807M", [.unknown]), ("\u{1B}[<0;0;1M", [.unknown]), ("\u{1B}[<M", [.unknown]),
         ("\u{7F}", [.backspace]), ("\u{1B}\u{1B}[A", [.escape, .up]), ("\u{1B}[3;99999999999999999999~", [.unknown]),
     ]
 

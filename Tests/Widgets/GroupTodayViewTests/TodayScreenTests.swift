@@ -61,15 +61,16 @@ struct `Keys of the Today view` {
             let row = try #require(rows().firstIndex { $0.contains(text) }, "\(text)")
             return commands(screen.press(.click(column: 5, row: row)))
         }
+        let milk = UserCommand.press("p", line: 1, WidgetAction(id: "milk", isOn: false))
         #expect(screen.text().contains("[x] Milk") && screen.text().contains("▸ Add"))
-        #expect(try click("Milk") == [.press("p", line: 1)] && click("Add") == [.press("p", line: 2)])
+        #expect(try click("Milk") == [milk] && click("Add") == [.press("p", line: 2, WidgetAction(id: "add"))])
         #expect(try click("Map") == [.open("p", line: 3)])
         // A line without an address, a title, and a row without a panel select at most.
         #expect(try click("Disk") == [] && click("a 1") == [] && screen.today.selected == "a")
         #expect(screen.press(.click(column: 0, row: size.rows - 1)) == [] && screen.today.selected == "a")
-        #expect(screen.press(.click(column: -1, row: -1)) == [] && screen.press(.click(column: 0, row: .max)) == [])
+        #expect(screen.press(.click(column: -1, row: -1)) == [] && screen.press(.click(column: 0, row: 65_534)) == [])
         _ = screen.press(.down)
-        #expect(commands(screen.press(.character("1"))) == [.press("p", line: 1)])
+        #expect(commands(screen.press(.character("1"))) == [milk])
         #expect(commands(screen.press(.character("3"))) == [.open("p", line: 3)])
         _ = screen.press(.character("h"))
         #expect(screen.folded.contains("p"))
@@ -93,6 +94,19 @@ struct `Keys of the Today view` {
             screen.resize(to: WidgetSize(columns: columns, rows: 20))
             #expect(screen.picture(at: TodayMoment(now: 0)).frame.size.columns == columns)
         }
+    }
+
+    @Test func `a key presses no line that is not shown, and endless texts and columns cost little`() {
+        var tall = pressable
+        tall.size.rows = 1
+        var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 24))
+        screen.take(TodayModel([tall]))
+        #expect(commands(screen.press(.character("2"))) == [])
+        let line = WidgetView.Line(
+            String(repeating: "x", count: 1_000_000), columns: [String](repeating: "c", count: 60_000))
+        let view = WidgetView(lines: [line, .init("b", columns: line.columns)])
+        screen.take(TodayModel([Panel(kind: "l", title: "L", view: view, size: WidgetSize(columns: 80, rows: 2))]))
+        #expect(screen.text().contains("xxx…"))
     }
 
     @Test func `a press without a result yet is marked, and a gauge is drawn in its room`() {

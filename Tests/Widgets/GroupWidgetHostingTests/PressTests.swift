@@ -17,8 +17,8 @@ struct `Presses of a hosted widget` {
         var results: [String: String] = [:]
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
-            if line.hasPrefix("widget-host: p: press "), words.count == 7 {
-                results[String(words[3])] = String(words[6])
+            if line.hasPrefix("widget-host: p: press "), words.count >= 7 {
+                results[String(words[3])] = String(words[6].prefix { $0 != ":" })
             }
         }
         return results
@@ -38,7 +38,7 @@ struct `Presses of a hosted widget` {
         try run.send("press p 3")
         try run.host.waitForText("not done: there is no gone")
         try run.send("press p 4")
-        try run.host.waitForText("line 4 is no button and no toggle")
+        try run.host.waitForText("line 4 is not pressed: it is no button and no toggle")
         try run.quit()
     }
 
@@ -54,6 +54,33 @@ struct `Presses of a hosted widget` {
         #expect(Self.results(run.host.text).isEmpty)
         app.signal(SIGKILL, toGroup: true)
         try run.await("p", "active", "> 1")
+        try run.quit()
+    }
+
+    @Test func `a press that ends each process is not known after two, and refreshes go on`() throws {
+        let run = try HostRun(["a": ""])
+        try run.await("a", "active", "nothing")
+        try run.write("buttons", for: "a")
+        try run.await("a", "active", "> buttons")
+        try run.send("press a 1")
+        try run.host.waitForText("of 'crash': unknown: two processes of the widget have not answered")
+        try run.write("after", for: "a")
+        try run.await("a", "active", "after")
+        try run.quit()
+    }
+
+    @Test func `the presses of a widget that is removed are in the log`() throws {
+        let run = try Self.run()
+        try run.await("p", "active", "> 0")
+        let app = try RunningProcess(
+            ["groupctl", "lock", run.container.path, "Library/p", "--", "sh", "-c", "echo locked; exec sleep 60"],
+            environment: run.environment)
+        try app.waitForText("locked")
+        try run.send("press p 1")
+        try run.send("press p 1")
+        try run.send("remove p")
+        try run.host.waitForText { $0.contains("of 'add': notDone") && $0.contains(": notDone: the widget is removed") }
+        app.signal(SIGKILL, toGroup: true)
         try run.quit()
     }
 

@@ -93,7 +93,7 @@ struct `A line for a status bar` {
                 #expect(action.word.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !special.contains($0) })
             }
         }
-        for word in ["", "=on", "a=", "a=yes", "a=on=off", "%", "%2", "%zz", "%+1", "%FF"] {
+        for word in ["", "=on", "a=", "a=yes", "a=on=off", "%", "%2", "%zz", "%+1", "%-0", "%0-", "%FF"] {
             #expect(WidgetAction(word: word) == nil, "\(word)")
         }
     }

@@ -18,6 +18,8 @@ struct PanelPicture {
     private let moment: TodayMoment
     private let glyphs: Glyphs
     private(set) var rows: [[Cell]] = []
+    /// The columns of cells that the lines have.
+    private var room = 0
     /// The widths of the view's columns but the last.
     private var widths: [Int] = []
     /// The first time at which the picture changes by itself, in nanoseconds since 1970.
@@ -44,7 +46,7 @@ struct PanelPicture {
         return shownLines(of: panel) + (isBoxed ? 2 : 1)
     }
 
-    private static func shownLines(of panel: Panel) -> Int {
+    static func shownLines(of panel: Panel) -> Int {
         max(1, min(panel.view?.lines.count ?? 1, panel.size.rows))
     }
 
@@ -55,9 +57,9 @@ struct PanelPicture {
             return [cells(panel.view == nil ? waiting : "", .faint).padded(to: width)]
         }
         let shown = Self.shownLines(of: panel)
+        room = max(0, panel.size.columns > 0 ? min(width, panel.size.columns) : width)
         widths = Self.widths(
-            view.lines.prefix(shown).map { [first($0, .plain)] + ($0.columns ?? []).map { cells($0) } })
-        let room = panel.size.columns > 0 ? min(width, panel.size.columns) : width
+            view.lines.prefix(shown).map { line in [first(line, .plain)] + seen(line.columns).map { cut($0, .plain) } })
         return view.lines.prefix(shown).map { line($0, room).padded(to: width) }
     }
 
@@ -96,16 +98,23 @@ struct PanelPicture {
     private func columns(_ line: WidgetView.Line, _ style: CellStyle) -> [Cell] {
         var row = first(line, style)
         var end = 0
-        for (index, text) in (line.columns ?? []).enumerated() {
+        for (index, text) in seen(line.columns).enumerated() {
             end += widths[index] + 2
-            row = row.padded(to: end) + cells(text, style)
+            if end > room { break }
+            row = row.padded(to: end) + cut(text, style)
         }
         return row
     }
 
+    /// Returns the columns that may be seen, however many a view has.
+    private func seen(_ columns: [String]?) -> ArraySlice<String> { (columns ?? []).prefix(room / 2) }
+
+    /// Returns the cells of the beginning of a text, however long it is: more than there is room for.
+    private func cut(_ text: String, _ style: CellStyle) -> [Cell] { cells(String(text.prefix(room + 1)), style) }
+
     private func first(_ line: WidgetView.Line, _ style: CellStyle) -> [Cell] {
         // A terminal has no pictures.
-        control(line.control) + cells(line.text.isEmpty ? line.image?.label ?? "" : line.text, style)
+        control(line.control) + cut(line.text.isEmpty ? line.image?.label ?? "" : line.text, style)
     }
 
     /// Returns the mark of a button or toggle, and a blank; nothing for no control. A press that has no result yet is

@@ -86,9 +86,9 @@ extension TodayScreen {
     /// Presses a line, counted from 1, or opens its address.
     private func choose(_ line: Int, of panel: Panel) -> [TodayAction] {
         let lines = panel.view?.lines ?? []
-        if line > lines.count { return [] }
-        let isControl = lines[line - 1].control != nil
-        return [.command(isControl ? .press(panel.kind, line: line) : .open(panel.kind, line: line))]
+        if line > min(lines.count, PanelPicture.shownLines(of: panel)) { return [] }
+        guard let control = lines[line - 1].control else { return [.command(.open(panel.kind, line: line))] }
+        return [.command(.press(panel.kind, line: line, panel.action(of: control)))]
     }
 
     /// Selects the panel of a row, shows it again if it is hidden, and presses or opens the line of that row.

@@ -127,10 +127,12 @@ package struct KeyDecoder: Hashable, Sendable {
     /// for a press, and `m` for a release.
     private static func mouse(_ final: UInt8, _ parameters: ArraySlice<UInt8>) -> Key {
         let numbers = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-            .map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 }
-        guard final == UInt8(ascii: "M"), numbers.count == 3 else { return .unknown }
-        switch numbers[0] {
-        case 0: return .click(column: numbers[1] - 1, row: numbers[2] - 1)
+            .map { UInt16(String(decoding: $0, as: UTF8.self)) }
+        guard final == UInt8(ascii: "M"), numbers.count == 3, let button = numbers[0], let column = numbers[1],
+            let row = numbers[2], column > 0, row > 0
+        else { return .unknown }
+        switch button {
+        case 0: return .click(column: Int(column) - 1, row: Int(row) - 1)
         case 64: return .wheel(-1)
         case 65: return .wheel(1)
         default: return .unknown

@@ -12,8 +12,9 @@ package enum UserCommand: Hashable, Sendable {
     case reload(String?)
     /// Open the widget's URL, or that of one of its lines, counted from 1.
     case open(String, line: Int?)
-    /// Press the button or toggle that is one of the widget's lines, counted from 1.
-    case press(String, line: Int)
+    /// Press the button or toggle that is one of the widget's lines, counted from 1; of a view that is drawn, with what
+    /// the control was drawn to request.
+    case press(String, line: Int, WidgetAction? = nil)
     /// The app comes to the front, or leaves it.
     case front(Bool)
     /// Act as if memory were short.

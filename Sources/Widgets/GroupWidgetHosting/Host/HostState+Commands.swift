@@ -53,7 +53,7 @@ extension HostState {
         case .collapse(let kind): setExpanded(false, kind, &actions)
         case .reload(let kind): reload(kind)
         case .open(let kind, let line): open(kind, line, at: now, &actions)
-        case .press(let kind, let line): press(kind, line, at: now, &actions)
+        case .press(let kind, let line, let action): press(kind, line, action, at: now, &actions)
         case .front(let isInFront): isAppInFront = isInFront
         case .pressure: relieveMemory(&actions)
         case .quit:
@@ -121,7 +121,7 @@ extension UserCommand {
     package var kind: String? {
         switch self {
         case .add(let kind), .remove(let kind), .show(let kind), .hide(let kind), .expand(let kind),
-            .collapse(let kind), .open(let kind, _), .press(let kind, _):
+            .collapse(let kind), .open(let kind, _), .press(let kind, _, _):
             kind
         case .reload(let kind): kind
         case .order, .front, .pressure, .quit: nil

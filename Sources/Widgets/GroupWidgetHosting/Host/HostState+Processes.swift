@@ -17,7 +17,9 @@ extension HostState {
             widget.process = nil
             if options.isForDebugging { isEnding = true }
         case .complained(let text) where process.isEnding: noteComplaint(text, of: &widget, at: now, &actions)
-        // Messages of a process that ends or was killed are ignored.
+        case .received(.pressed(let id, let result, let cause)) where id == process.press?.id:
+            note(result, cause, of: &widget, at: now, &actions)
+        // Other messages of a process that ends or was killed are ignored.
         case _ where process.isEnding: break
         case .received(let message): note(message, of: &widget, process, at: now, &actions)
         case .spoilt(let cause): fail(&widget, "sent an invalid message: \(cause)", at: now, &actions)
@@ -143,6 +145,7 @@ extension HostState {
         let environment = process.update?.environment
         let hadFailed = widget.ledger.failures > 0
         widget.hasBeenHeardOf = true
+        widget.performed = []
         widget.ledger.noteEnd(answer.result, at: now.wall)
         if answer.result == .failed || hadFailed { actions.append(.keep(widget.ledger, kind: widget.manifest.kind)) }
         if answer.result == .failed {

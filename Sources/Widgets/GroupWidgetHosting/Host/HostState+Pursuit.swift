@@ -18,6 +18,7 @@ extension HostState {
         switch widget.process?.phase {
         case nil:
             if !widget.isListed || isEnding {
+                endPresses(of: &widget, at: now, &actions)
                 draw(&widget, at: now, &actions)
                 widgets[kind] = nil
                 return

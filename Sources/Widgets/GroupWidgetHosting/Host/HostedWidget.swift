@@ -55,6 +55,8 @@ struct HostedWidget: Equatable, Sendable {
 
     /// The presses that have no result yet, the earliest first.
     var presses: [PendingPress] = []
+    /// The presses that were performed since the last answer to an update: the view may not show them yet.
+    var performed: [WidgetAction] = []
     /// What has become of the last press, as long as that is shown.
     var pressNote: PressNote?
 
@@ -147,7 +149,7 @@ struct HostedWidget: Equatable, Sendable {
             isVisible: isVisible, view: view, isPlaceholder: shown == nil && placeholder != nil, renderedAt: renderedAt,
             note: note, displayMode: mode,
             isExpandable: isExpandable, size: preferred.clipped(to: room),
-            pressed: presses.map(\.press.action))
+            pressed: performed + presses.map(\.press.action))
     }
 }
 
@@ -164,4 +166,6 @@ struct PendingPress: Hashable, Sendable {
     let until: Int64
     /// Whether a process of the widget has got it.
     var isSent = false
+    /// Whether another process was asked whether it was performed.
+    var isAsked = false
 }

@@ -19,17 +19,23 @@ struct PressRecord: Codable, Equatable, Sendable {
 extension WidgetProvider {
     /// Performs a press, in a transaction of the items that it changes and of the record, unless it was performed
     /// before. Throws what the provider throws, and then nothing was changed; errors of `Coordinator.transaction`.
-    func perform(_ press: WidgetPress, by coordinator: Coordinator, timeout: Duration?) async throws {
+    /// `willCommit` is called when only the transaction's end is left: an error after it does not mean that nothing was
+    /// changed.
+    func perform(
+        _ press: WidgetPress, by coordinator: Coordinator, timeout: Duration?,
+        willCommit: @escaping @Sendable () -> Void = {}
+    ) async throws {
         let record = try PressRecord.path(ofKind: kind)
         let intents = items(for: press.action) + [.writing(record)]
         _ = try await coordinator.transaction(intents, timeout: timeout) { access in
             // What is not a record is replaced by one: no host asks for a press of that long ago.
             let known = try? access.read(record, as: PressRecord.self, default: PressRecord())
             var present = known ?? PressRecord()
-            if present.performed.contains(press.name) { return }
+            if present.performed.contains(press.name) { return willCommit() }
             try perform(press.action, on: access)
             present.note(press.name)
             try access.write(json: present, to: record)
+            willCommit()
         }
     }
 

@@ -59,6 +59,8 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             case .resume: break
             case .end:
                 update?.cancel()
+                // The answer to a press still counts.
+                await update?.value
                 return
             }
         }
@@ -70,12 +72,14 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         let coordinator = container.coordinator(purpose: provider.kind)
         let time = Duration.nanoseconds(Int64(clampedSeconds: deadline))
         var cause: String?
+        let hasChanges = Guarded(false)
         if !asks {
             do {
-                try await provider.perform(press, by: coordinator, timeout: time)
+                try await provider.perform(press, by: coordinator, timeout: time) { hasChanges.withLock { $0 = true } }
                 return (.done, nil)
             } catch {
                 cause = "\(error)"
+                if !hasChanges.withLock({ $0 }) { return (.notDone, cause) }
             }
         }
         // The error may be about the time after the change, such as a disk that does not confirm it. The host waits for

@@ -38,7 +38,9 @@ extension WidgetAction {
                 continue
             }
             let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, digits.utf8.first != UInt8(ascii: "+"), let value = UInt8(digits, radix: 16)
+            // Neither sign is a digit.
+            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), !digits.contains("+"),
+                !digits.contains("-")
             else { return nil }
             id.append(value)
             rest = rest.dropFirst(2)

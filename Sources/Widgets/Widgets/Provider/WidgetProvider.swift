@@ -33,7 +33,7 @@ public protocol WidgetProvider: Sendable {
     /// means to render and compare. Throwing means `failed`.
     func performUpdate(in context: WidgetContext) async throws -> UpdateResult
 
-    /// Returns the items that a press reads or changes, beside none at all, the default.
+    /// Returns the items that a press reads or changes; none by default.
     func items(for action: WidgetAction) -> [AccessIntent]
 
     /// Does what a press requests, in a transaction of the items that `items(for:)` names: all of its changes are made
