@@ -59,10 +59,11 @@ extension HostState {
         if until > now.monotonic { widget.look(at: until) }
     }
 
-    /// Starts a process as soon as the widget is visible, or a refresh is due, but not too soon after a crash.
+    /// Starts a process as soon as the widget is visible, a refresh is due, or a press has no result, but not too soon
+    /// after a crash.
     private func begin(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         if options.isForDebugging, widget.runs > 0 { return }
-        if !widget.isVisible, !isRefreshDue(&widget, at: now) { return }
+        if !widget.isVisible, widget.presses.isEmpty, !isRefreshDue(&widget, at: now) { return }
         if widget.restartAt > now.monotonic { return widget.look(at: widget.restartAt) }
         widget.runs += 1
         widget.isReplaced = false
