@@ -34,7 +34,8 @@ package enum Pressing {
     /// Returns the shell command that presses a control of this program's widget, with its arguments in quotes. A bar need
     /// not have the user's PATH, so it names the program's file.
     package static func command(_ arguments: [String]) -> String {
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "todo-widget"
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         let quoted = ([own] + arguments).map { word in
             "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
         }

@@ -5,7 +5,10 @@ struct TodoEntry: Equatable {
     let number: Int
     let title: String
 
-    init(number: Int, title: String) { (self.number, self.title) = (number, title) }
+    init(number: Int, title: String) {
+        self.number = number
+        self.title = title
+    }
 
     /// Parses an identifier of a toggle; nil for another text.
     init?(id: String) {

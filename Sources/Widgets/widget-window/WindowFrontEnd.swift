@@ -61,7 +61,8 @@ struct WindowFrontEnd: HostFrontEnd, ~Copyable {
     }
 
     private mutating func draw(at now: Int64) {
-        (isChanged, until) = (false, nil)
+        isChanged = false
+        until = nil
         let cards = today.panels.map { card(of: $0, at: now) }
         let shown = Set(today.panels.map(\.kind))
         let others = directories.read().manifests.filter { !shown.contains($0.kind) }

@@ -146,6 +146,7 @@ var child: pid_t = 0
 }
 
 if CommandLine.arguments.contains("--presses") {
+    try FileDescriptor.open(path: Array("/proc/self/fd/2".utf8), .writing).writeAll(Array("process \(getpid())\n".utf8))
     try await WidgetProgram(PressCounter(kind: kind), in: Container(path: directory)).converse()
     exit(0)
 }

@@ -24,6 +24,15 @@ struct `Presses of a hosted widget` {
         return results
     }
 
+    /// Returns an app that holds the widget's item.
+    private static func lock(in run: HostRun) throws -> RunningProcess {
+        let app = try RunningProcess(
+            ["groupctl", "lock", run.container.path, "Library/p", "--", "sh", "-c", "echo locked; exec sleep 60"],
+            environment: run.environment)
+        try app.waitForText("locked")
+        return app
+    }
+
     @Test func `a press of a button and of a toggle changes the item, and is shown`() throws {
         let run = try Self.run()
         try run.await("p", "active", #"> 0\n[ ] switch"#)
@@ -45,10 +54,7 @@ struct `Presses of a hosted widget` {
     @Test func `a press that waits for a lock is shown, and one that an app's death frees is performed`() throws {
         let run = try Self.run()
         try run.await("p", "active", "> 0")
-        let app = try RunningProcess(
-            ["groupctl", "lock", run.container.path, "Library/p", "--", "sh", "-c", "echo locked; exec sleep 60"],
-            environment: run.environment)
-        try app.waitForText("locked")
+        let app = try Self.lock(in: run)
         try run.send("press p 1")
         pause(nanoseconds: 100_000_000)
         #expect(Self.results(run.host.text).isEmpty)
@@ -72,10 +78,7 @@ struct `Presses of a hosted widget` {
     @Test func `the presses of a widget that is removed are in the log`() throws {
         let run = try Self.run()
         try run.await("p", "active", "> 0")
-        let app = try RunningProcess(
-            ["groupctl", "lock", run.container.path, "Library/p", "--", "sh", "-c", "echo locked; exec sleep 60"],
-            environment: run.environment)
-        try app.waitForText("locked")
+        let app = try Self.lock(in: run)
         try run.send("press p 1")
         try run.send("press p 1")
         try run.send("remove p")
@@ -92,7 +95,7 @@ struct `Presses of a hosted widget` {
         let coordinator = try run.container.open().coordinator(purpose: "check").blocking
         var (performed, results): (Set<String>, [String: String]) = ([], [:])
         var app: RunningProcess?
-        var widgetKills = 0
+        var (widgetKills, kills) = (0, 0)
         for number in 0..<presses {
             try run.send("press p \(1 + number % 2)")
             pause(nanoseconds: Int64.random(in: 0..<8_000_000, using: &random))
@@ -101,7 +104,9 @@ struct `Presses of a hosted widget` {
                 // Another kill of a widget makes its host wait for longer.
                 widgetKills += 1
                 let process = run.process(of: "p")
+                #expect(process > 1)
                 if process > 1 { kill(process, SIGKILL) }
+                kills += 1
             case 1, 2:
                 if let app { app.signal(SIGKILL, toGroup: true) }
                 app = try RunningProcess(
@@ -120,11 +125,14 @@ struct `Presses of a hosted widget` {
             performed.formUnion(record.performed)
         }
         if let app { app.signal(SIGKILL, toGroup: true) }
-        // All presses before this one have their result then, as they are sent in their order.
+        // All presses before this one have their result then, as they are sent in their order. It is refused as long as
+        // too many wait.
         let last = Self.results(run.host.text).count
-        try run.send("press p 3")
         let end = monotonicNanoseconds() + 60_000_000_000
-        while !run.host.text.contains("of 'gone'"), monotonicNanoseconds() < end { pause(nanoseconds: 10_000_000) }
+        while !run.host.text.contains("of 'gone'"), monotonicNanoseconds() < end {
+            try run.send("press p 3")
+            pause(nanoseconds: 200_000_000)
+        }
         let text = try run.quit()
         #expect(text.contains("of 'gone'") && Self.results(text).count > last)
         results.merge(Self.results(text)) { $1 }
@@ -135,6 +143,8 @@ struct `Presses of a hosted widget` {
         for (name, result) in results {
             #expect(result == (performed.contains(name) ? "done" : "notDone"), "\(name), seed \(faultSeed)")
         }
-        print("seed \(faultSeed): \(presses) presses, \(performed.count) performed, \(results.count) results")
+        print(
+            "seed \(faultSeed): \(presses) presses, \(performed.count) performed, \(results.count) results, \(kills) widgets killed"
+        )
     }
 }

@@ -24,7 +24,7 @@ package struct Panel: Hashable, Sendable {
     package var isExpandable: Bool
     /// The size without the title; at most the host's maximum.
     package var size: WidgetSize
-    /// The presses that have no result yet.
+    /// The presses that have no result yet, and those that were performed and that the view does not show yet.
     package var pressed: [WidgetAction]
 
     package init(
