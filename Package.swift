@@ -326,7 +326,7 @@ let commandsTestsTargets: [Target] = [
         "CommandTests",
         uses: [
             "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "group-share", "group-transfer",
-            "group-cluster", "todo", "todo-widget", "readme-example", "test-member",
+            "group-cluster", "widget-window", "todo", "todo-widget", "readme-example", "test-member",
         ]),
 ]
 

@@ -31,26 +31,28 @@ usage_error() {
     die "$exit_usage" "$1; see $script --help"
 }
 
-# The traits of the package that the tools build with.
+# The traits of the package that the tools build with. The trait GTK is not among them, because it installs much.
 readonly all_traits=InotifyTools,SQLite,Curl,Secrets,PNG
 
-# use_traits LIST: takes the value of an option --traits: names of traits, separated by commas, or "none". Sets `traits` to
-# it, and the array `swift_options` to the options of `swift build` for it. Each list has a build directory of its own, because
+# use_traits LIST: takes the value of an option --traits: names of traits, separated by commas, "all" among them, or "none".
+# Sets `traits` to it, and the array `swift_options` to the options of `swift build` for it. Each list has a build directory of its own, because
 # all is built anew when the list changes: .build for none, as that of a plain `swift build`, and .build/tools for all.
 use_traits() {
     local name
-    traits="$1"
-    case "$1" in
+    traits=",$1,"
+    traits="${traits/,all,/,$all_traits,}"
+    traits="${traits:1:-1}"
+    case "$traits" in
         none) swift_options=() ;;
-        "$all_traits") swift_options=(--traits "$1" --scratch-path "$root/.build/tools") ;;
+        "$all_traits") swift_options=(--traits "$traits" --scratch-path "$root/.build/tools") ;;
         *)
-            for name in ${1//,/ }; do
-                [[ ",$all_traits," == *",$name,"* ]] ||
-                    usage_error "there is no trait '$name'; the traits are ${all_traits//,/, } and none"
+            for name in ${traits//,/ }; do
+                [[ ",$all_traits,GTK," == *",$name,"* ]] ||
+                    usage_error "there is no trait '$name'; the traits are ${all_traits//,/, }, GTK, all (but GTK) and none"
             done
-            [[ -n "$1" ]] || usage_error "--traits needs names of traits, or none"
+            [[ -n "$traits" ]] || usage_error "--traits needs names of traits, or none"
             # shellcheck disable=SC2034 # used where this is sourced
-            swift_options=(--traits "$1" --scratch-path "$root/.build/$1")
+            swift_options=(--traits "$traits" --scratch-path "$root/.build/$traits")
             ;;
     esac
 }

@@ -24,19 +24,21 @@ struct group_window {
     GQueue events;
     char *title;
 
-    GtkWidget *window, *flow, *empty, *gallery, *gallery_button, *notice, *notice_text;
+    GtkWidget *window, *scrolled, *flow, *empty, *gallery, *gallery_button, *notice, *notice_text;
     GPtrArray *cards;
     char *others;
     guint notice_end;
+    GCancellable *leaving;     // of the question for the desktop's scheme
+    GDBusConnection *session;  // NULL where there is none
+    guint scheme_signal;
 };
 
 // What is shown of a card.
 typedef struct {
     struct group_window *window;
     char *kind, *title, *text;  // `text` is all that is shown, to compare it
-    int index;
-    gboolean is_expanded;
-    GtkWidget *child, *box, *name, *note, *lines, *menu, *menu_button;
+    gboolean is_expanded, is_out_of_sight;
+    GtkWidget *box, *name, *note, *lines, *menu, *menu_button;
     GPtrArray *rows;
 } card_view;
 
@@ -65,6 +67,7 @@ typedef struct {
 
 static const char *const style_names[] = {"normal", "prominent", "secondary", "good", "warning"};
 
+// Colors are mixed with the text's own, which is dark on light and light on dark.
 static const char *const sheet =
     ".group-card { border-radius: 12px; padding: 10px 14px; margin: 6px;"
     " background: alpha(currentColor, 0.06); }"
@@ -72,7 +75,11 @@ static const char *const sheet =
     ".group-note { font-size: smaller; }"
     ".prominent { font-weight: bold; font-size: larger; }"
     ".secondary { opacity: 0.6; }"
-    ".good { color: #2a8a3a; } .warning { color: #b35c00; } .fault { color: #c01c28; }"
+    "label.good { color: mix(@success_color, currentColor, 0.4); }"
+    "label.warning { color: mix(@warning_color, currentColor, 0.4); }"
+    "label.fault { color: mix(@error_color, currentColor, 0.4); }"
+    "levelbar.good block.filled { background: @success_color; border-color: @success_color; }"
+    "levelbar.warning block.filled { background: @warning_color; border-color: @warning_color; }"
     ".group-link, .group-press { padding: 2px 8px; }";
 
 // Events
@@ -140,6 +147,88 @@ static void remove_children(GtkWidget *box) {
         gtk_box_remove(GTK_BOX(box), child);
     }
 }
+
+// Columns
+
+// The layout of the cards: as many columns as there is room for, and each card in the shortest one.
+typedef struct {
+    GtkLayoutManager parent;
+} group_columns;
+
+typedef struct {
+    GtkLayoutManagerClass parent;
+} group_columnsClass;
+
+G_DEFINE_TYPE(group_columns, group_columns, GTK_TYPE_LAYOUT_MANAGER)
+
+enum { most_columns = 8, characters_of_column = 36 };
+
+static GtkSizeRequestMode columns_mode(GtkLayoutManager *layout, GtkWidget *flow) {
+    (void)layout, (void)flow;
+    return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
+}
+
+// Returns the least and the best width of a column: room for a line of text, in the font that the user has chosen.
+static void measure_column(GtkWidget *flow, int *least, int *best) {
+    PangoFontMetrics *metrics = pango_context_get_metrics(gtk_widget_get_pango_context(flow), NULL, NULL);
+    *best = PANGO_PIXELS(pango_font_metrics_get_approximate_char_width(metrics)) * characters_of_column;
+    pango_font_metrics_unref(metrics);
+    *least = 0;
+    for (GtkWidget *card = gtk_widget_get_first_child(flow); card != NULL; card = gtk_widget_get_next_sibling(card)) {
+        int width;
+        gtk_widget_measure(card, GTK_ORIENTATION_HORIZONTAL, -1, &width, NULL, NULL, NULL);
+        *least = MAX(*least, width);
+    }
+    *best = MAX(*best, *least);
+}
+
+// Lays the cards out in a width, and returns the height. Only measures them unless `is_placing`.
+static int lay_out(GtkWidget *flow, int width, gboolean is_placing) {
+    int least, best, heights[most_columns] = {0}, height = 0;
+    measure_column(flow, &least, &best);
+    int count = 0;
+    for (GtkWidget *card = gtk_widget_get_first_child(flow); card != NULL; card = gtk_widget_get_next_sibling(card)) count++;
+    int columns = CLAMP(width / MAX(best, 1), 1, CLAMP(count, 1, most_columns));
+    int column_width = columns == 1 ? width : MIN(width / columns, 2 * best);
+    for (GtkWidget *card = gtk_widget_get_first_child(flow); card != NULL; card = gtk_widget_get_next_sibling(card)) {
+        int column = 0, needed;
+        for (int other = 1; other < columns; other++) {
+            if (heights[other] < heights[column]) column = other;
+        }
+        gtk_widget_measure(card, GTK_ORIENTATION_VERTICAL, column_width, NULL, &needed, NULL, NULL);
+        if (is_placing) {
+            graphene_point_t place = GRAPHENE_POINT_INIT(column * column_width, heights[column]);
+            gtk_widget_allocate(card, column_width, needed, -1, gsk_transform_translate(NULL, &place));
+        }
+        heights[column] += needed;
+        height = MAX(height, heights[column]);
+    }
+    return height;
+}
+
+static void measure_columns(
+    GtkLayoutManager *layout, GtkWidget *flow, GtkOrientation orientation, int width, int *minimum, int *natural,
+    int *minimum_baseline, int *natural_baseline) {
+    (void)layout, (void)minimum_baseline, (void)natural_baseline;
+    int least, best;
+    measure_column(flow, &least, &best);
+    *minimum = orientation == GTK_ORIENTATION_HORIZONTAL ? least : lay_out(flow, width < 0 ? best : width, FALSE);
+    *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? best : *minimum;
+}
+
+static void allocate_columns(GtkLayoutManager *layout, GtkWidget *flow, int width, int height, int baseline) {
+    (void)layout, (void)height, (void)baseline;
+    lay_out(flow, width, TRUE);
+}
+
+static void group_columns_class_init(group_columnsClass *class) {
+    GtkLayoutManagerClass *layout = GTK_LAYOUT_MANAGER_CLASS(class);
+    layout->get_request_mode = columns_mode;
+    layout->measure = measure_columns;
+    layout->allocate = allocate_columns;
+}
+
+static void group_columns_init(group_columns *layout) { (void)layout; }
 
 // Lines
 
@@ -228,6 +317,7 @@ static row_view *new_row(card_view *card, const group_window_line *line, int num
         gtk_level_bar_remove_offset_value(GTK_LEVEL_BAR(row->bar), GTK_LEVEL_BAR_OFFSET_LOW);
         gtk_level_bar_remove_offset_value(GTK_LEVEL_BAR(row->bar), GTK_LEVEL_BAR_OFFSET_HIGH);
         gtk_level_bar_remove_offset_value(GTK_LEVEL_BAR(row->bar), GTK_LEVEL_BAR_OFFSET_FULL);
+        gtk_widget_add_css_class(row->bar, style_names[line->style]);
         gtk_widget_set_size_request(row->bar, 96, -1);
         gtk_widget_set_valign(row->bar, GTK_ALIGN_CENTER);
         gtk_box_append(GTK_BOX(row->row), row->bar);
@@ -299,10 +389,8 @@ static card_view *new_card(struct group_window *window, const group_window_card 
     card->rows = g_ptr_array_new_with_free_func(free_row);
     card->box = g_object_new(
         GTK_TYPE_BOX, "orientation", GTK_ORIENTATION_VERTICAL, "spacing", 4, "accessible-role",
-        GTK_ACCESSIBLE_ROLE_GROUP, NULL);
+        GTK_ACCESSIBLE_ROLE_LIST_ITEM, NULL);
     gtk_widget_add_css_class(card->box, "group-card");
-    gtk_widget_set_valign(card->box, GTK_ALIGN_START);
-    gtk_widget_set_size_request(card->box, 190, -1);
     GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     card->name = new_text(GROUP_WINDOW_NORMAL);
     gtk_widget_add_css_class(card->name, "group-title");
@@ -317,18 +405,14 @@ static card_view *new_card(struct group_window *window, const group_window_card 
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(card->menu_button), popover);
     gtk_box_append(GTK_BOX(head), card->menu_button);
     gtk_box_append(GTK_BOX(card->box), head);
-    card->lines = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    card->lines = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
     gtk_box_append(GTK_BOX(card->box), card->lines);
     card->note = new_text(GROUP_WINDOW_NORMAL);
     gtk_label_set_wrap(GTK_LABEL(card->note), TRUE);
     gtk_label_set_ellipsize(GTK_LABEL(card->note), PANGO_ELLIPSIZE_NONE);
     gtk_widget_add_css_class(card->note, "group-note");
     gtk_box_append(GTK_BOX(card->box), card->note);
-    card->child = gtk_flow_box_child_new();
-    gtk_widget_set_focusable(card->child, FALSE);
-    gtk_flow_box_child_set_child(GTK_FLOW_BOX_CHILD(card->child), card->box);
-    g_object_set_data(G_OBJECT(card->child), "card", card);
-    gtk_flow_box_append(GTK_FLOW_BOX(window->flow), card->child);
+    gtk_box_append(GTK_BOX(window->flow), card->box);
     return card;
 }
 
@@ -422,12 +506,6 @@ static void set_card(card_view *card, const group_window_card *given) {
     (given->is_fault ? gtk_widget_add_css_class : gtk_widget_remove_css_class)(card->note, "fault");
 }
 
-static int by_index(GtkFlowBoxChild *first, GtkFlowBoxChild *second, gpointer data) {
-    (void)data;
-    card_view *left = g_object_get_data(G_OBJECT(first), "card"), *right = g_object_get_data(G_OBJECT(second), "card");
-    return left->index - right->index;
-}
-
 // The model
 
 static void free_copy(gpointer data) {
@@ -513,17 +591,16 @@ static void set_others(struct group_window *window, GPtrArray *others) {
 static gboolean apply(gpointer data) {
     model *shown = data;
     struct group_window *window = shown->window;
-    int is_arranged = shown->cards->len != window->cards->len;
+    GtkWidget *last = NULL;
     for (guint index = 0; index < shown->cards->len; index++) {
         card_copy *copy = g_ptr_array_index(shown->cards, index);
         card_view *card = find_card(window, copy->card.kind);
         if (card == NULL) {
             card = new_card(window, &copy->card);
             g_ptr_array_add(window->cards, card);
-            is_arranged = TRUE;
         }
-        if (card->index != (int)index) is_arranged = TRUE;
-        card->index = (int)index;
+        if (gtk_widget_get_prev_sibling(card->box) != last) gtk_widget_insert_after(card->box, window->flow, last);
+        last = card->box;
         set_card(card, &copy->card);
     }
     for (guint index = window->cards->len; index > 0; index--) {
@@ -533,10 +610,9 @@ static gboolean apply(gpointer data) {
             is_kept = strcmp(((card_copy *)g_ptr_array_index(shown->cards, other))->card.kind, card->kind) == 0;
         }
         if (is_kept) continue;
-        gtk_flow_box_remove(GTK_FLOW_BOX(window->flow), card->child);
+        gtk_box_remove(GTK_BOX(window->flow), card->box);
         g_ptr_array_remove_index(window->cards, index - 1);
     }
-    if (is_arranged) gtk_flow_box_invalidate_sort(GTK_FLOW_BOX(window->flow));
     gtk_widget_set_visible(window->empty, window->cards->len == 0);
     set_others(window, shown->others);
     return G_SOURCE_REMOVE;
@@ -593,6 +669,91 @@ void group_window_note(struct group_window *window, const char *text) {
     g_idle_add_full(G_PRIORITY_DEFAULT, show_notice, given, free_note);
 }
 
+// What is in sight
+
+// Reports the cards that came into sight since the last call, and those that went out of it. Called after each frame: what
+// scrolls, is moved or gets another size is drawn.
+static void note_sight(struct group_window *window) {
+    GdkSurface *surface = gtk_native_get_surface(GTK_NATIVE(window->window));
+    gboolean is_minimized = surface != NULL && (gdk_toplevel_get_state(GDK_TOPLEVEL(surface)) & GDK_TOPLEVEL_STATE_MINIMIZED);
+    int height = gtk_widget_get_height(window->scrolled);
+    for (guint index = 0; index < window->cards->len; index++) {
+        card_view *card = g_ptr_array_index(window->cards, index);
+        graphene_rect_t place;
+        if (!gtk_widget_compute_bounds(card->box, window->scrolled, &place)) continue;
+        gboolean is_out = is_minimized || place.origin.y >= height || place.origin.y + place.size.height <= 0;
+        if (is_out == card->is_out_of_sight) continue;
+        card->is_out_of_sight = is_out;
+        report(window, is_out ? GROUP_WINDOW_HIDDEN : GROUP_WINDOW_SHOWN, card->kind, 0);
+    }
+}
+
+static void painted(GdkFrameClock *clock, gpointer data) {
+    (void)clock;
+    note_sight(data);
+}
+
+static void has_state(GdkToplevel *surface, GParamSpec *property, gpointer data) {
+    (void)surface, (void)property;
+    note_sight(data);
+}
+
+// Light and dark
+
+static void set_scheme(GVariant *value) {
+    GVariant *number = g_variant_ref(value);
+    // The portal's first form has the value in one variant more than its signal.
+    while (g_variant_is_of_type(number, G_VARIANT_TYPE_VARIANT)) {
+        GVariant *inner = g_variant_get_variant(number);
+        g_variant_unref(number);
+        number = inner;
+    }
+    if (g_variant_is_of_type(number, G_VARIANT_TYPE_UINT32)) {
+        // 1: dark is preferred; 2: light; 0: neither.
+        gboolean is_dark = g_variant_get_uint32(number) == 1;
+        g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", is_dark, NULL);
+    }
+    g_variant_unref(number);
+}
+
+static void scheme_changed(
+    GDBusConnection *session, const char *sender, const char *path, const char *interface, const char *signal,
+    GVariant *parameters, gpointer data) {
+    (void)session, (void)sender, (void)path, (void)interface, (void)signal, (void)data;
+    if (!g_variant_is_of_type(parameters, G_VARIANT_TYPE("(ssv)"))) return;
+    const char *key;
+    GVariant *value;
+    g_variant_get(parameters, "(&s&sv)", NULL, &key, &value);
+    if (strcmp(key, "color-scheme") == 0) set_scheme(value);
+    g_variant_unref(value);
+}
+
+static void has_scheme(GObject *session, GAsyncResult *result, gpointer data) {
+    (void)data;
+    // Where no desktop answers, the window is as GTK's own settings say.
+    GVariant *answer = g_dbus_connection_call_finish(G_DBUS_CONNECTION(session), result, NULL);
+    if (answer == NULL) return;
+    GVariant *value = g_variant_get_child_value(answer, 0);
+    set_scheme(value);
+    g_variant_unref(value);
+    g_variant_unref(answer);
+}
+
+static void has_session(GObject *source, GAsyncResult *result, gpointer data) {
+    (void)source;
+    GDBusConnection *session = g_bus_get_finish(result, NULL);
+    if (session == NULL) return;
+    struct group_window *window = data;  // A window that was closed meanwhile has canceled this, and there is no session.
+    static const char *const interface = "org.freedesktop.portal.Settings", *const name = "org.freedesktop.portal.Desktop",
+                             *const path = "/org/freedesktop/portal/desktop", *const space = "org.freedesktop.appearance";
+    window->session = session;
+    window->scheme_signal = g_dbus_connection_signal_subscribe(
+        session, name, interface, "SettingChanged", path, space, G_DBUS_SIGNAL_FLAGS_NONE, scheme_changed, NULL, NULL);
+    g_dbus_connection_call(
+        session, name, path, interface, "Read", g_variant_new("(ss)", space, "color-scheme"), G_VARIANT_TYPE("(v)"),
+        G_DBUS_CALL_FLAGS_NONE, -1, window->leaving, has_scheme, NULL);
+}
+
 // The window
 
 static gboolean closing(GtkWindow *given, gpointer data) {
@@ -634,6 +795,11 @@ static void make(struct group_window *window) {
     gtk_popover_set_child(GTK_POPOVER(popover), window->gallery);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(window->gallery_button), popover);
     gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), window->gallery_button);
+    // The bar's own title asks for more room than a narrow window has.
+    GtkWidget *title = gtk_label_new(window->title);
+    gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_END);
+    gtk_widget_add_css_class(title, "title");
+    gtk_header_bar_set_title_widget(GTK_HEADER_BAR(bar), title);
     gtk_window_set_titlebar(GTK_WINDOW(window->window), bar);
 
     GtkWidget *all = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
@@ -642,18 +808,16 @@ static void make(struct group_window *window) {
     gtk_widget_set_visible(window->empty, FALSE);
     gtk_widget_set_margin_top(window->empty, 24);
     gtk_box_append(GTK_BOX(all), window->empty);
-    GtkWidget *scrolled = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
-    gtk_widget_set_vexpand(scrolled, TRUE);
-    window->flow = gtk_flow_box_new();
-    gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(window->flow), GTK_SELECTION_NONE);
-    gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(window->flow), 1);
-    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(window->flow), 4);
-    gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(window->flow), TRUE);
+    window->scrolled = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(window->scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+    gtk_widget_set_vexpand(window->scrolled, TRUE);
+    window->flow = g_object_new(
+        GTK_TYPE_BOX, "accessible-role", GTK_ACCESSIBLE_ROLE_LIST, "layout-manager",
+        g_object_new(group_columns_get_type(), NULL), NULL);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(window->flow), GTK_ACCESSIBLE_PROPERTY_LABEL, "Widgets", -1);
     gtk_widget_set_valign(window->flow, GTK_ALIGN_START);
-    gtk_flow_box_set_sort_func(GTK_FLOW_BOX(window->flow), by_index, NULL, NULL);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), window->flow);
-    gtk_box_append(GTK_BOX(all), scrolled);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(window->scrolled), window->flow);
+    gtk_box_append(GTK_BOX(all), window->scrolled);
     window->notice = gtk_revealer_new();
     window->notice_text = new_text(GROUP_WINDOW_NORMAL);
     gtk_label_set_wrap(GTK_LABEL(window->notice_text), TRUE);
@@ -662,11 +826,19 @@ static void make(struct group_window *window) {
     gtk_revealer_set_child(GTK_REVEALER(window->notice), window->notice_text);
     gtk_box_append(GTK_BOX(all), window->notice);
     gtk_window_set_child(GTK_WINDOW(window->window), all);
+    gtk_widget_realize(window->window);
+    g_signal_connect(
+        gtk_widget_get_frame_clock(window->window), "after-paint", G_CALLBACK(painted), window);
+    g_signal_connect(
+        gtk_native_get_surface(GTK_NATIVE(window->window)), "notify::state", G_CALLBACK(has_state), window);
+    g_bus_get(G_BUS_TYPE_SESSION, window->leaving, has_session, window);
     gtk_window_present(GTK_WINDOW(window->window));
 }
 
 static gpointer run(gpointer data) {
     struct group_window *window = data;
+    g_set_prgname("widget-window");
+    g_set_application_name(window->title);
     gboolean has_display = gtk_init_check();
     if (!has_display) window->failure = "there is no display: DISPLAY or WAYLAND_DISPLAY names none";
     if (has_display) make(window);
@@ -677,12 +849,18 @@ static gpointer run(gpointer data) {
     if (!has_display) return NULL;
     g_main_loop_run(window->loop);
     if (window->notice_end != 0) g_source_remove(window->notice_end);
+    g_cancellable_cancel(window->leaving);
+    if (window->session != NULL) {
+        g_dbus_connection_signal_unsubscribe(window->session, window->scheme_signal);
+        g_object_unref(window->session);
+    }
     gtk_window_destroy(GTK_WINDOW(window->window));
     return NULL;
 }
 
 static void release(struct group_window *window) {
     g_main_loop_unref(window->loop);
+    g_object_unref(window->leaving);
     g_ptr_array_unref(window->cards);
     g_queue_clear_full(&window->events, g_free);
     if (window->descriptor >= 0) close(window->descriptor);
@@ -698,6 +876,7 @@ struct group_window *group_window_open(const char *title, int *descriptor, const
     window->title = g_utf8_make_valid(title, -1);
     window->descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     window->loop = g_main_loop_new(NULL, FALSE);
+    window->leaving = g_cancellable_new();
     window->cards = g_ptr_array_new_with_free_func(free_card);
     g_queue_init(&window->events);
     g_mutex_init(&window->mutex);

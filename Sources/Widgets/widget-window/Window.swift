@@ -64,6 +64,8 @@ import Widgets
         case GROUP_WINDOW_RELOAD: return .command(.reload(kind))
         case GROUP_WINDOW_REMOVE: return .command(.remove(kind))
         case GROUP_WINDOW_ADD: return .command(.add(kind))
+        case GROUP_WINDOW_SHOWN: return .command(.show(kind))
+        case GROUP_WINDOW_HIDDEN: return .command(.hide(kind))
         case GROUP_WINDOW_EARLIER: return .move(kind, by: -1)
         case GROUP_WINDOW_LATER: return .move(kind, by: 1)
         default: return .command(.quit)

@@ -37,7 +37,10 @@ struct WindowFrontEnd: HostFrontEnd, ~Copyable {
     mutating func readInput() throws -> [HostEvent] {
         var commands: [UserCommand] = []
         while let event = window.next() {
-            if let kind = event.kind { requested.insert(kind) }
+            switch event {
+            case .command(.show), .command(.hide): break
+            default: if let kind = event.kind { requested.insert(kind) }
+            }
             switch event {
             case .command(.press(let kind, let line, _)):
                 guard let panel = today.panels.first(where: { $0.kind == kind }), let lines = panel.view?.lines,
@@ -99,6 +102,8 @@ struct WindowFrontEnd: HostFrontEnd, ~Copyable {
         shown.isLink = line.url != nil
         shown.percent = line.percent
         shown.rest = line.countdown.map { text(.countdown(to: $0.nanoseconds, at: now)) }
+        // A time alone stands where the text would.
+        if shown.text.isEmpty, let rest = shown.rest { (shown.text, shown.rest) = (rest, nil) }
         shown.columns = line.columns ?? []
         shown.icon = line.image?.icon
         shown.imageLabel = line.image?.label

@@ -19,7 +19,8 @@ private let specification = CommandSpecification(
             "GROUP", help: "A group identifier or, if it contains a '/', the path of a container.")
     ],
     description: [
-        "The window has what widget-host(1) shows in a terminal: a card for each widget, which is live, and whose buttons and toggles are pressed by the pointer or the keyboard. The menu of a card expands, moves, reloads and removes it; the button at the top adds a widget. Both commands have the same list."
+        "The window has what widget-host(1) shows in a terminal: a card for each widget, which is live, and whose buttons and toggles are pressed by the pointer or the keyboard. The menu of a card expands, moves, reloads and removes it; the button at the top adds a widget. Both commands have the same list.",
+        "Widgets whose cards are scrolled out of sight are stopped, as are all of them while the window is minimized; they go on, with what has changed meanwhile, when they are seen again. The window is dark where the desktop prefers that, and its text is as large as the desktop's.",
     ],
     examples: [HelpEntry("widget-window --widgets ./widgets ./shared/", "Shows the widgets of a container.")],
     exitStatuses: [HelpEntry("0", "the window was closed"), HelpEntry("128+n", "ended by signal n, after the widgets")])

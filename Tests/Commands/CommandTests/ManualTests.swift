@@ -5,7 +5,9 @@ import Testing
 @Suite struct `The manual pages` {
     private static let directory = projectDirectory.appending(path: "docs/reference/man")
 
-    @Test(arguments: ["watch-group", "groupctl", "widget-host", "group-share", "group-transfer", "group-cluster"])
+    @Test(arguments: [
+        "watch-group", "groupctl", "widget-host", "widget-window", "group-share", "group-transfer", "group-cluster",
+    ])
     func `a manual page in docs is what its program prints`(program: String) async throws {
         let made = try await Command(program, ["--manual-page"]).finish()
         let kept = try String(contentsOf: Self.directory.appending(path: "\(program).1"), encoding: .utf8)
@@ -13,7 +15,9 @@ import Testing
         #expect(made.text == kept, "make it anew: \(program) --manual-page > docs/reference/man/\(program).1")
     }
 
-    @Test(arguments: ["watch-group", "groupctl", "widget-host", "group-share", "group-transfer", "group-cluster"])
+    @Test(arguments: [
+        "watch-group", "groupctl", "widget-host", "widget-window", "group-share", "group-transfer", "group-cluster",
+    ])
     func `a manual page has the usual sections, in order`(program: String) async throws {
         let page = try await Command(program, ["--manual-page"]).finish().text
         let all = page.split(separator: "\n").filter { $0.hasPrefix(".SH ") }.map { String($0.dropFirst(4)) }

@@ -10,7 +10,7 @@ package enum BuildDirectory {
 
     /// The commands that users install: one that was not built is missing, whatever is in PATH.
     private static let commands: Set = [
-        "groupctl", "watch-group", "widget-host", "group-share", "group-transfer", "group-cluster",
+        "groupctl", "watch-group", "widget-host", "group-share", "group-transfer", "group-cluster", "widget-window",
     ]
 
     /// Returns the path of an executable of this package; any other program keeps its name, to be looked up in PATH.

@@ -42,10 +42,11 @@ typedef struct {
     const char *kind, *title;
 } group_window_widget;
 
-// What the user has done.
+// What the user has done, and which cards have come into sight and gone out of it: each is in sight at first.
 enum {
     GROUP_WINDOW_CLOSED, GROUP_WINDOW_PRESS, GROUP_WINDOW_OPEN, GROUP_WINDOW_EXPAND, GROUP_WINDOW_COLLAPSE,
-    GROUP_WINDOW_RELOAD, GROUP_WINDOW_REMOVE, GROUP_WINDOW_ADD, GROUP_WINDOW_EARLIER, GROUP_WINDOW_LATER
+    GROUP_WINDOW_RELOAD, GROUP_WINDOW_REMOVE, GROUP_WINDOW_ADD, GROUP_WINDOW_EARLIER, GROUP_WINDOW_LATER,
+    GROUP_WINDOW_SHOWN, GROUP_WINDOW_HIDDEN
 };
 
 typedef struct {
