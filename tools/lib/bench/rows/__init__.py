@@ -34,6 +34,7 @@ from .start import Start
 from .steady import Steady
 from .suite_size import SuiteSize
 from .transfer import Transfer
+from .window import Window
 
 SECTIONS: dict[str, list[type[Row]]] = {
     "Files and locks": [Replace, DurableWriters, Items, Lock, Contended, Presenter, Opening, Allocations],
@@ -41,6 +42,7 @@ SECTIONS: dict[str, list[type[Row]]] = {
     "Growth": [GrowthOfTree, GrowthOfShape, GrowthOfJournal, GrowthOfMembers],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
     "Other languages": [LanguageCalls, PythonLock, PythonUpdates, PythonChange, PythonKeys],
+    "Widgets": [Window],
     "Databases": [Database],
     "Transfers": [Transfer],
     "Clusters": [ClusterWrite, ClusterChange, ClusterLocal, ClusterCatchUp, ClusterMachines],
