@@ -2,8 +2,11 @@
 // for each one. Prints "ready" first.
 
 #include "clock.h"
-#include <X11/Xlib.h>
 #include <stdio.h>
+
+#if __has_include(<X11/Xlib.h>)
+
+#include <X11/Xlib.h>
 
 int main(void) {
     Display *display = XOpenDisplay(NULL);
@@ -22,3 +25,9 @@ int main(void) {
         fflush(stdout);
     }
 }
+
+#else
+
+int main(void) { return 69; }  // tools/bench installs the headers first.
+
+#endif
