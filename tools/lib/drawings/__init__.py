@@ -1,0 +1,1 @@
+"""The drawings of the documents that tools/screenshots makes: see there."""
