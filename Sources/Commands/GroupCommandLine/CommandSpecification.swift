@@ -15,8 +15,14 @@ package struct CommandSpecification: Sendable, Equatable {
     /// The word that calls the command: `groupctl`, or `read` for a subcommand.
     package let name: String
 
-    /// What the command does, in one line.
+    /// What the command does, in a few sentences.
     package let summary: String
+
+    /// What the command does, for a list of commands: a line of about 60 characters.
+    package let brief: String
+
+    /// The heading under which the help of the command around this one lists it; nil if that list has no headings.
+    package var heading: String?
 
     /// The complete usage lines, without the word "Usage".
     package let usage: [String]
@@ -65,6 +71,7 @@ package struct CommandSpecification: Sendable, Equatable {
     package init(
         name: String,
         summary: String,
+        brief: String? = nil,
         usage: [String],
         options: [OptionSpecification] = [],
         removedOptions: [String: String] = [:],
@@ -83,6 +90,7 @@ package struct CommandSpecification: Sendable, Equatable {
     ) {
         self.name = name
         self.summary = summary
+        self.brief = brief ?? HelpEntry.firstClause(of: summary)
         self.usage = usage
         self.options = options
         self.removedOptions = removedOptions
@@ -99,4 +107,16 @@ package struct CommandSpecification: Sendable, Equatable {
         self.examples = examples
         self.exitStatuses = exitStatuses
     }
+
+    /// Returns the commands with a heading for the help of the command around them.
+    package static func under(_ heading: String, _ commands: [CommandSpecification]) -> [CommandSpecification] {
+        commands.map { command in
+            var command = command
+            command.heading = heading
+            return command
+        }
+    }
+
+    /// Whether the help is a page that only lists the commands, as they are many: `help options` has the rest.
+    var hasListOfCommands: Bool { subcommands.contains { $0.heading != nil } }
 }

@@ -67,7 +67,7 @@ package struct CompletionPoint: Sendable {
             return .words(known.map { HelpEntry("--\($0.name)", $0.help) })
         }
         if !inner.subcommands.isEmpty {
-            return .words(inner.subcommands.map { HelpEntry($0.name, $0.summary) } + [Self.help])
+            return .words(inner.subcommands.map { HelpEntry($0.name, $0.brief) } + [Self.help])
         }
         if let next = nextPositional { return .positional(next) }
         return inner.trailingCommand == .none ? .other : .words([HelpEntry("--", "COMMAND comes after it.")])

@@ -1,5 +1,8 @@
 /// The text of `--help`.
 package struct HelpText: Sendable {
+    /// The word after `help` that asks for what a list of commands leaves out.
+    static let optionsTopic = "options"
+
     private static let width = 80
     /// The widest term of a column. A wider term has a line of its own, so that one long option does not narrow every
     /// text.
@@ -10,41 +13,79 @@ package struct HelpText: Sendable {
     private let options: [OptionSpecification]
     /// The options of the commands around this one: their names are listed, and where they are described.
     private let inherited: [OptionSpecification]
+    /// The call that describes the inherited options.
+    private let sourceOfInherited: String
 
-    /// Creates the help of a command called by `path`. `inherited`: the options of the commands around it.
-    package init(of command: CommandSpecification, path: [String], inherited: [OptionSpecification] = []) {
+    /// Creates the help of a command called by `path`. `outer`: the commands around it, from the program on.
+    package init(of command: CommandSpecification, path: [String], outer: [CommandSpecification] = []) {
         self.command = command
         self.path = path
         let common: [OptionSpecification] = [.help, .version]
-        let isOuter = inherited.isEmpty
-        options = command.options + (isOuter ? common : [])
+        options = command.options + (outer.isEmpty ? common : [])
         let own = command.options.map(\.name)
-        self.inherited = isOuter ? [] : inherited.filter { !own.contains($0.name) } + common
+        let around = outer.reversed().flatMap(\.options)
+        inherited = outer.isEmpty ? [] : around.filter { !own.contains($0.name) } + common
+        let topic = outer.first?.hasListOfCommands == true ? "help \(Self.optionsTopic)" : "--help"
+        sourceOfInherited = "\(path.first ?? "") \(topic)"
     }
 
     /// Returns the text, wrapped at 80 columns, with a newline at its end.
     package func rendered() -> String {
+        if command.hasListOfCommands { return listOfCommands }
         var sections = [usage, Self.wrapped(command.summary, to: Self.width)]
         let arguments = command.positionals.filter { !$0.help.isEmpty }.map { HelpEntry($0.name, $0.help) }
-        sections.append(Self.section("Arguments", Self.columns(arguments)))
-        let commands = command.subcommands.map { HelpEntry($0.name, $0.summary) }
-        sections.append(Self.section("Commands", Self.columns(commands)))
-        sections += optionSections
+        sections += [Self.section("Arguments", Self.columns(arguments))] + commandSections + details
+        if !inherited.isEmpty {
+            sections.append(Self.wrapped("Also: \(names(inherited)); see '\(sourceOfInherited)'.", to: Self.width))
+        }
+        if !command.subcommands.isEmpty { sections.append(["'\(callOfHelp)' shows the help of a command."]) }
+        return Self.joined(sections)
+    }
+
+    /// Returns the options, examples and exit statuses, which a list of commands leaves out.
+    package func renderedOptions() -> String { Self.joined([usage] + details) }
+
+    private var listOfCommands: String {
+        let call = "\(path[0]) help \(Self.optionsTopic)"
+        let rest =
+            "'\(callOfHelp)' shows the help of a command, '\(call)' describes these options, and has the exit statuses and examples."
+        return Self.joined(
+            [usage, Self.wrapped(command.summary, to: Self.width)] + commandSections
+                + [Self.wrapped("Options: \(names(options)).", to: Self.width) + Self.wrapped(rest, to: Self.width)])
+    }
+
+    private func names(_ options: [OptionSpecification]) -> String {
+        options.map { "--\($0.name)" }.joined(separator: ", ")
+    }
+
+    private var callOfHelp: String {
+        "\(path[0]) help \(path.dropFirst().map { $0 + " " }.joined())COMMAND"
+    }
+
+    private var commandSections: [[String]] {
+        var headings: [String?] = []
+        for command in command.subcommands where !headings.contains(command.heading) {
+            headings.append(command.heading)
+        }
+        let widest = Self.columnWidth(command.subcommands.map(\.name))
+        return headings.map { heading in
+            let commands = command.subcommands.filter { $0.heading == heading }.map { HelpEntry($0.name, $0.brief) }
+            return Self.section(heading ?? "Commands", Self.columns(commands, termWidth: widest))
+        }
+    }
+
+    private var details: [[String]] {
+        var sections = optionSections
         sections += command.notes.map { note in
             Self.section(note.term, Self.wrapped(note.text, to: Self.width - 2).map { "  \($0)" })
         }
         sections.append(Self.section("Examples", command.examples.flatMap(Self.example)))
         sections.append(Self.section("Exit status", Self.columns(command.exitStatuses)))
-        if !inherited.isEmpty {
-            let names = inherited.map { option in "--\(option.name)" }
-            let list = "Also: \(names.joined(separator: ", ")); see '\(path[0]) --help'."
-            sections.append(Self.wrapped(list, to: Self.width))
-        }
-        if !commands.isEmpty {
-            let (program, rest) = (path[0], path.dropFirst().map { $0 + " " }.joined())
-            sections.append(["'\(program) help \(rest)COMMAND' shows the help of a command."])
-        }
-        return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
+        return sections
+    }
+
+    private static func joined(_ sections: [[String]]) -> String {
+        sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
 
     private var usage: [String] {
@@ -125,4 +166,7 @@ package struct HelpEntry: Sendable, Equatable {
         self.term = term
         self.text = text
     }
+
+    /// Returns the beginning of a text up to the first '.', ';' or ':', without it.
+    package static func firstClause(of text: String) -> String { String(text.prefix { !".;:".contains($0) }) }
 }

@@ -92,16 +92,14 @@ struct ParsingPass {
             throw parsed.usageError("option '\(spelled)' takes no value")
         }
         if option == .help {
-            return .help(helpText)
+            return .help(help.rendered())
         }
         if option == .version { return .version }
         parsed.options.append(ParsedArguments.NamedValue(name: option.name, value: value))
         return nil
     }
 
-    private var helpText: String {
-        HelpText(of: inner, path: parsed.commandPath, inherited: outer.reversed().flatMap(\.options)).rendered()
-    }
+    private var help: HelpText { HelpText(of: inner, path: parsed.commandPath, outer: outer) }
 
     private mutating func takeOperand(_ word: [UInt8]) throws(UsageError) -> Invocation? {
         // A command without subcommands may have a GROUP named `help`.
@@ -133,9 +131,12 @@ struct ParsingPass {
         while let word = rest.popFirst() {
             if word.first == Self.dash { continue }
             if inner.subcommands.isEmpty { throw parsed.usageError("unexpected argument '\(PipeText.escaped(word))'") }
+            if inner.hasListOfCommands, word == Array(HelpText.optionsTopic.utf8) {
+                return .help(help.renderedOptions())
+            }
             try enterSubcommand(named: word)
         }
-        return .help(helpText)
+        return .help(help.rendered())
     }
 
     private mutating func enterSubcommand(named word: [UInt8]) throws(UsageError) {

@@ -25,7 +25,7 @@ package struct CompletionAnswer {
             candidate.term.utf8.starts(with: point.partial)
                 && candidate.term.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         }.map { candidate in
-            let sentence = candidate.text.prefix { $0 != "." && $0 != ";" && $0 != ":" }
+            let sentence = HelpEntry.firstClause(of: candidate.text)
             return point.attached + candidate.term + (sentence.isEmpty ? "" : "\t" + sentence)
         }
     }

@@ -33,9 +33,16 @@ struct `Help of the commands` {
             outcome.text.wholeMatch(of: /(groupctl|watch-group) \d+\.\d+\.\d+\S* \(format \d+\)\n/)?.1 == program[...])
     }
 
-    @Test(arguments: ["groupctl", "watch-group"])
-    func `--help of a program lists its exit statuses`(program: String) async throws {
-        let outcome = try await Command(program, ["--help"]).finish()
+    @Test func `--help of groupctl is a page with a line for each command`() async throws {
+        let help = try await Command("groupctl", ["--help"]).finish()
+        let commands = help.lines.filter { $0.hasPrefix("  ") }
+        #expect(help.lines.count <= 45, "\(help.lines.count) lines")
+        #expect(commands.count > 20 && commands.allSatisfy { $0.wholeMatch(of: #/  [a-z-]+ +[A-Z].*/#) != nil })
+    }
+
+    @Test(arguments: [["groupctl", "help", "options"], ["watch-group", "--help"]])
+    func `the help of a program lists its exit statuses`(call: [String]) async throws {
+        let outcome = try await Command(call[0], Array(call.dropFirst())).finish()
         let statuses = outcome.text.components(separatedBy: "Exit status:").last ?? ""
         for status in ["0", "64", "65", "66", "74", "77", "128+n"] {
             #expect(statuses.contains("\n  \(status) "), "\(status) is not explained")
@@ -58,9 +65,14 @@ struct `Help of the commands` {
     func `the help of each command has its own examples and exit statuses only`(program: String) async throws {
         func commands(of words: [String]) async throws -> [String] {
             let help = try await Command(program, ["help"] + words).finish()
-            let section = help.text.components(separatedBy: "\nCommands:\n").dropFirst().first ?? ""
-            return (section.components(separatedBy: "\n\n").first ?? "").split(separator: "\n").compactMap {
-                $0.wholeMatch(of: #/  ([a-z-]+)( .*)?/#).map { String($0.1) }
+            // Of the sections, those of commands: all of a list of commands, else the one with that heading.
+            let sections = help.text.components(separatedBy: "\n\n")
+            let isList = help.text.contains("'\(program) help options'") && words.isEmpty
+            let lists = isList ? sections : Array(sections.filter { $0.hasPrefix("Commands:\n") }.prefix(1))
+            return lists.flatMap { section in
+                section.split(separator: "\n").compactMap {
+                    $0.wholeMatch(of: #/  ([a-z-]+)( .*)?/#).map { String($0.1) }
+                }
             }
         }
         var rest = try await commands(of: []).map { [$0] }

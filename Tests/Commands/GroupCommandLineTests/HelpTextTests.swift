@@ -48,8 +48,53 @@ struct HelpTextTests {
 
     @Test func `the help of a command lists its subcommands`() {
         let text = HelpText(of: Samples.groupctl, path: ["groupctl"]).rendered()
-        #expect(text.contains("\n  read      Print an item.\n"))
+        #expect(text.contains("\n  read      Print an item\n"))
         #expect(text.hasSuffix("'groupctl help COMMAND' shows the help of a command.\n"))
+    }
+
+    private static let many = CommandSpecification(
+        name: "many", summary: "Has many commands.", usage: ["many COMMAND"], options: Samples.common,
+        subcommands: CommandSpecification.under("Reading", Array(Samples.groupctl.subcommands.prefix(2)))
+            + CommandSpecification.under("Writing", Array(Samples.groupctl.subcommands.dropFirst(2))),
+        examples: [HelpEntry("many read notes a", "Print a.")], exitStatuses: [HelpEntry("0", "Done.")])
+
+    @Test func `the help of many commands under headings is a list of them, with a line for each`() throws {
+        #expect(
+            HelpText(of: Self.many, path: ["many"]).rendered() == """
+                Usage: many COMMAND
+
+                Has many commands.
+
+                Reading:
+                  read      Print an item
+                  list      List groups or items
+
+                Writing:
+                  remove    Remove an item
+                  lock      Run under a lock
+                  defaults  Keys and values
+
+                Options: --json, --timeout, --quiet, --help, --version.
+                'many help COMMAND' shows the help of a command, 'many help options' describes
+                these options, and has the exit statuses and examples.
+
+                """)
+    }
+
+    @Test(arguments: ["help options", "help read", "help defaults set"])
+    func `what a list of commands leaves out is under 'help options', which the other pages name`(line: String) throws {
+        guard case .help(let text) = try ArgumentParser(Self.many).parse(words(line)) else {
+            Issue.record("not help")
+            return
+        }
+        if line == "help options" {
+            #expect(text.contains("\n      --timeout TIME  Give up after TIME.\n"))
+            #expect(
+                text.contains("\nExamples:\n  many read notes a\n") && text.contains("\nExit status:\n  0  Done.\n"))
+            #expect(!text.contains("Print an item"))
+        } else {
+            #expect(text.hasSuffix("; see 'many help options'.\n"), "\(text)")
+        }
     }
 
     @Test func `a help text wraps at 80 columns and keeps its indentation`() {

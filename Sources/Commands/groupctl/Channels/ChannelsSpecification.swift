@@ -5,6 +5,7 @@ extension GroupControl {
         name: "channels",
         summary:
             "Posts and reads messages in channels, which are queues that all members share. Each listener gets every message, in order, until it acknowledges the message.",
+        brief: "Posts and reads messages in queues that all members share",
         usage: ["groupctl channels COMMAND GROUP …"],
         subcommands: [post, follow, channelList, channelStatus, acknowledge, removeListener],
         examples: [

@@ -6,6 +6,7 @@ extension GroupControl {
         name: "defaults",
         summary:
             "Reads and sets keys and values that all members share, as UserDefaults(suiteName:) does for an app group. No set is lost, and each set is visible at once.",
+        brief: "Reads and sets keys and values that all members share",
         usage: ["groupctl defaults COMMAND GROUP SUITE …"],
         subcommands: DefaultsCommand.allCases.map { $0.specification(behind: suite) } + [batch],
         notes: [
@@ -83,6 +84,7 @@ enum DefaultsCommand: String, CaseIterable {
                 name: rawValue,
                 summary:
                     "Adds N (default: 1) to an integer, and prints the sum; a key that is not set counts as 0. Put '--' before a negative N. Concurrent additions are not lost. Ends with status 65 if the value is not an integer.",
+                brief: "Adds a number to an integer, and prints the sum",
                 usage: [usage + " KEY [N]"],
                 positionals: suite + [Self.key, PositionalSpecification("N", .optional, help: "An integer.")],
                 examples: [HelpEntry("groupctl defaults increment ./shared/ settings opened -- -1", "")],
@@ -93,6 +95,7 @@ enum DefaultsCommand: String, CaseIterable {
                 name: rawValue,
                 summary:
                     "Prints each key, a TAB and its value, escaped as watch-group's lines; with --json, one object. Without SUITE, prints the names of the suites.",
+                brief: "Prints the keys and values, or the suites",
                 usage: suite.isEmpty ? [usage] : ["groupctl defaults list GROUP [SUITE]"],
                 positionals: suite.map {
                     $0.name == "SUITE" ? PositionalSpecification("SUITE", .optional, help: $0.help) : $0

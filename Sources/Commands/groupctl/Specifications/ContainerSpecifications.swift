@@ -107,6 +107,7 @@ extension GroupControl {
         name: "status",
         summary:
             "Shows the journal, the members with the locks that each holds or waits for and since when, the leader, the suites, and the channels with their listeners and how far behind each is.",
+        brief: "Shows the members, what each holds or waits for, the journal",
         usage: ["groupctl status GROUP"], positionals: [group],
         examples: [
             HelpEntry("groupctl status ./shared/", ""),
@@ -119,6 +120,7 @@ extension GroupControl {
         name: "doctor",
         summary:
             "Prints what is wrong with a container, even if it cannot be opened: why changes do not arrive, which process is in the way, what is damaged; and for each finding, why it matters and what to do. Ends with status 0 if the container is healthy, apart from notes, and with 1 if something was found.",
+        brief: "Prints what is wrong with a container, and repairs it",
         usage: ["groupctl doctor GROUP [--repair]"],
         options: [
             .flag(

@@ -70,6 +70,7 @@ extension GroupControl {
         name: "update",
         summary:
             "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, or prints nothing for an item that has contents, nothing is written; where it fails, groupctl ends with its status.",
+        brief: "Replaces an item's content by what COMMAND makes of it",
         usage: [
             "groupctl update GROUP PATH [options] -- COMMAND [ARG…]"
         ],
@@ -199,6 +200,7 @@ extension GroupControl {
         name: "present",
         summary:
             "Presents an item, or a directory with everything below it, until a signal ends it: other processes' requests for it wait until COMMAND has saved. COMMAND gets the question in GROUP_QUESTION: its own groupctl write counts as the presenter's, and is refused (status 4) if the request went on without it. A COMMAND that fails makes the request fail.",
+        brief: "Holds up requests for an item until COMMAND has saved",
         usage: ["groupctl present GROUP PATH [--all] -- COMMAND [ARG…]"],
         options: [
             .flag(
