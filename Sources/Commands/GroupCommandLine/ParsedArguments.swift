@@ -1,3 +1,5 @@
+import GroupBytes
+
 /// The words of a command line, sorted by their meaning.
 package struct ParsedArguments: Sendable, Equatable {
     /// A value with the name of its option or positional.
@@ -63,6 +65,13 @@ package struct ParsedArguments: Sendable, Equatable {
         } catch {
             throw usageError("--\(name): \(error)")
         }
+    }
+
+    /// Returns the option's last value as a number of at least 1; throws a usage error if it is none.
+    package func positiveNumber(_ name: String) throws(UsageError) -> Int? {
+        guard let text = try text(name) else { return nil }
+        if let number = Int(text), number > 0 { return number }
+        throw usageError("--\(name): '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
     }
 
     /// Returns a usage error that points to this command's help.

@@ -10,17 +10,21 @@ package struct ChangeText: Sendable {
         /// `KIND<TAB>PATH[<TAB>FROM]`; with `isNumbered`, `SEQUENCE<TAB>PART<TAB>` before it; with `hasCursor`,
         /// `CURSOR<TAB>` before all of that.
         case pipe(isNumbered: Bool, hasCursor: Bool)
+        /// `TIME<TAB>AUTHOR<TAB>` and then as `pipe`.
+        case history
         case json
         case format(LineFormat, isForTerminal: Bool)
-        case terminal(TerminalText)
+        case terminal(TerminalText, TimeStyle)
     }
 
     package let form: Form
 
     package init(_ form: Form) { self.form = form }
 
-    /// The options that decide how a line looks.
-    package static let options: [OptionSpecification] = [
+    /// The options that decide how a line of a stream looks.
+    package static func options(times: TimeStyle) -> [OptionSpecification] { places + formats(times: times) }
+
+    private static let places: [OptionSpecification] = [
         .flag(
             "cursor",
             help:
@@ -31,20 +35,28 @@ package struct ChangeText: Sendable {
             help:
                 "Begin each line with its sequence number, a TAB, its index in a transaction, from 0, and a TAB. Lines can be repeated after a kill: a line was handled before if its sequence number and index are not higher than those of the last line."
         ),
-        .value(
-            "format", "STRING",
-            help:
-                "Print each change in this format, with inotifywait's sequences: %w the item's directory, ending in '/' (empty at the top), %f its name, %e what happened (CREATE, MODIFY, DELETE, MOVED_TO, ATTRIB, with ISDIR for a directory), %Xe the same separated by X, %T the time, %c a number for a move, %% a '%', %0 a NUL, %n a newline; and %o the old path, %q the sequence number, %C the cursor, %p the process, %u its purpose. A newline is added unless the format ends with %0 or %n."
-        ),
-        .value(
-            "timefmt", "STRING",
-            help:
-                "The format of %T, as in strftime(3), in local time and the locale of LC_TIME. The default is the format of --json."
-        ),
     ]
 
-    /// Chooses the form from the options and from where the output goes.
-    package init(_ run: borrowing CommandRun) throws {
+    /// The options that decide how a line looks, wherever it stands.
+    package static func formats(times: TimeStyle) -> [OptionSpecification] {
+        [
+            .value(
+                "format", "STRING",
+                help:
+                    "Print each change in this format, with inotifywait's sequences: %w the item's directory, ending in '/' (empty at the top), %f its name, %e what happened (CREATE, MODIFY, DELETE, MOVED_TO, ATTRIB, with ISDIR for a directory), %Xe the same separated by X, %T the time, %c a number for a move, %% a '%', %0 a NUL, %n a newline; and %o the old path, %q the sequence number, %C the cursor, %p the process, %u its purpose. A newline is added unless the format ends with %0 or %n."
+            ),
+            .value(
+                "timefmt", "STRING",
+                help:
+                    "The format of %T, as in strftime(3), in local time and the locale of LC_TIME. The default is the format of --json."
+            ),
+            TimeStyle.option(default: times),
+        ]
+    }
+
+    /// Chooses the form from the options and from where the output goes. `isHistory`: lines in a pipe begin with time
+    /// and author.
+    package init(_ run: borrowing CommandRun, times: TimeStyle, isHistory: Bool = false) throws {
         let (arguments, options) = (run.arguments, run.options)
         let (isNumbered, hasCursor) = (arguments.flag("sequence"), arguments.flag("cursor"))
         if isNumbered || hasCursor {
@@ -71,8 +83,14 @@ package struct ChangeText: Sendable {
             return
         }
         let terminal = TerminalText(options.color)
-        let isTerminal = terminal.isColored || StandardOutput.isTerminal
-        form = options.isJSON ? .json : isTerminal ? .terminal(terminal) : .pipe(isNumbered: false, hasCursor: false)
+        let times = try TimeStyle.chosen(arguments, default: times)
+        if options.isJSON {
+            form = .json
+        } else if terminal.isColored || StandardOutput.isTerminal {
+            form = .terminal(terminal, times)
+        } else {
+            form = isHistory ? .history : .pipe(isNumbered: false, hasCursor: false)
+        }
     }
 
     /// Returns the bytes of the line, with what ends it. `cursor` is where its follower starts again once the line is
@@ -81,9 +99,14 @@ package struct ChangeText: Sendable {
         switch form {
         case .pipe(let isNumbered, let hasCursor):
             pipe(change, isNumbered: isNumbered, cursor: hasCursor ? cursor : nil)
+        case .history:
+            Array(
+                "\(change.shownNanoseconds.map { Timestamp.text($0) } ?? "")\t\(TerminalName.writer(of: change))\t".utf8
+            )
+                + pipe(change, isNumbered: false, cursor: nil)
         case .json: Array((change.json.encoded() + "\n").utf8)
         case .format(let format, let isForTerminal): format.line(change, isForTerminal: isForTerminal)
-        case .terminal(let text): Array((TerminalLine(text).line(change) + "\n").utf8)
+        case .terminal(let text, let times): Array((TerminalLine(text, times: times).line(change) + "\n").utf8)
         }
     }
 

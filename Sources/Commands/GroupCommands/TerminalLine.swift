@@ -1,18 +1,21 @@
 import GroupBytes
 import GroupCommandLine
-import GroupContainer
+package import GroupContainer
 
 /// The line of a change for a terminal: time, kind, path, author. Names are escaped, so that they cannot harm the
 /// terminal.
 struct TerminalLine {
     private let text: TerminalText
+    private let times: TimeStyle
 
-    init(_ text: TerminalText) { self.text = text }
+    init(_ text: TerminalText, times: TimeStyle = .clock) {
+        self.text = text
+        self.times = times
+    }
 
     func line(_ change: Change) -> String {
         let kind = change.kind.name
-        let moment = change.shownNanoseconds.map { Timestamp.ofDay($0) } ?? String(repeating: " ", count: 12)
-        let time = text.styled(moment, as: .faint)
+        let time = text.styled(times.column(change.shownNanoseconds), as: .faint)
         let padding = String(repeating: " ", count: max(1, 10 - kind.count))
         let start = time + "  " + bar(change) + text.styled(kind, as: Self.role(change.kind)) + padding
         let path = shown(change.path)
@@ -30,9 +33,7 @@ struct TerminalLine {
     private func shown(_ path: ItemPath) -> String { TerminalName.shown(path.bytes) }
 
     private func writer(_ change: Change) -> String {
-        let writer =
-            change.author.map { TerminalName.writer($0.purpose, $0.processIdentifier) } ?? "uncoordinated"
-        return "  " + text.styled(writer, as: .faint)
+        "  " + text.styled(TerminalName.writer(of: change), as: .faint)
     }
 
     private static func role(_ kind: Change.Kind) -> TerminalText.Role {
@@ -74,6 +75,11 @@ package enum TerminalName {
     /// where the process identifier is that of the process which has brought it here.
     package static func writer(_ purpose: String, _ processIdentifier: Int32) -> String {
         shown(purpose) + (purpose.contains("@") ? "" : " (\(processIdentifier))")
+    }
+
+    /// Returns who has made a change; `uncoordinated` where that is not known.
+    package static func writer(of change: Change) -> String {
+        change.author.map { writer($0.purpose, $0.processIdentifier) } ?? "uncoordinated"
     }
 
     /// Escapes the invisible characters of a text whose bytes are escaped already.

@@ -1,4 +1,57 @@
+import GroupBytes
+package import GroupCommandLine
 package import GroupSystemCalls
+
+/// How times are shown to people.
+package enum TimeStyle: String, Sendable, CaseIterable {
+    /// `10:00:00.123`
+    case clock
+    /// `3 s ago`, `yesterday 14:02`
+    case relative
+    /// `2026-11-20T10:00:00.123Z`
+    case iso
+
+    /// The option that chooses.
+    package static func option(default style: TimeStyle) -> OptionSpecification {
+        .value(
+            "time", "STYLE", choices: allCases.map(\.rawValue),
+            help:
+                "How to show times on a terminal: clock (10:00:00.123), relative (3 s ago, yesterday 14:02) or iso (as in --json). The default is \(style)."
+        )
+    }
+
+    /// Returns the style that the option names.
+    static func chosen(_ arguments: ParsedArguments, default style: TimeStyle) throws(UsageError) -> TimeStyle {
+        guard let text = try arguments.text("time") else { return style }
+        if let style = TimeStyle(rawValue: text) { return style }
+        throw arguments.usageError(
+            "--time: '\(PipeText.escaped(Array(text.utf8)))' is none of \(allCases.map(\.rawValue).joined(separator: ", "))"
+        )
+    }
+
+    /// The characters of the longest time.
+    var width: Int {
+        switch self {
+        case .clock: 12
+        case .relative: 16
+        case .iso: 24
+        }
+    }
+
+    /// Returns a time, in nanoseconds since 1970, as text that is filled up to the width.
+    func column(_ nanoseconds: Int64?) -> String {
+        let text = nanoseconds.map { self.text($0) } ?? ""
+        return text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    private func text(_ nanoseconds: Int64) -> String {
+        switch self {
+        case .clock: Timestamp.ofDay(nanoseconds)
+        case .relative: Timestamp.relative(nanoseconds, now: wallNanoseconds())
+        case .iso: Timestamp.text(nanoseconds)
+        }
+    }
+}
 
 /// Times as text.
 package enum Timestamp {
@@ -28,9 +81,7 @@ package enum Timestamp {
 
     /// Returns `10:00:00.123`, in this machine's time zone, for a terminal.
     package static func ofDay(_ nanoseconds: Int64) -> String {
-        let time = String(
-            decoding: localTime(Array("%H:%M:%S".utf8), secondsSince1970: seconds(nanoseconds)) ?? [], as: UTF8.self)
-        return time + text(nanoseconds).dropFirst(19).dropLast()
+        local("%H:%M:%S", seconds(nanoseconds)) + text(nanoseconds).dropFirst(19).dropLast()
     }
 
     /// Returns a rounded duration: `0.4 s`, `12 s`, `3 min`, `5 h` or `2 d`.
@@ -43,6 +94,29 @@ package enum Timestamp {
         case ..<1_728_000: "\(tenths / 36_000) h"
         default: "\(tenths / 864_000) d"
         }
+    }
+
+    /// Returns `now`, `3 s ago`, `5 min ago`, `today 14:02`, `yesterday 14:02` or `2026-11-20 14:02`, in this machine's
+    /// time zone.
+    package static func relative(_ nanoseconds: Int64, now: Int64) -> String {
+        let (seconds, present) = (seconds(nanoseconds), seconds(now))
+        switch present - seconds {
+        case 0: return "now"
+        case 1..<60: return "\(present - seconds) s ago"
+        case 60..<3_600: return "\((present - seconds) / 60) min ago"
+        default: break
+        }
+        let day = local("%Y-%m-%d", seconds)
+        if day == local("%Y-%m-%d", present) { return "today " + local("%H:%M", seconds) }
+        // Half a day before this day's midnight is yesterday, however long a day is.
+        let clock = local("%H:%M:%S", present).split(separator: ":").compactMap { Int64($0) }
+        let sinceMidnight = clock.reduce(0) { $0 * 60 + $1 }
+        let yesterday = local("%Y-%m-%d", present - sinceMidnight - 43_200)
+        return (day == yesterday ? "yesterday " : day + " ") + local("%H:%M", seconds)
+    }
+
+    private static func local(_ format: String, _ seconds: Int64) -> String {
+        String(decoding: localTime(Array(format.utf8), secondsSince1970: seconds) ?? [], as: UTF8.self)
     }
 
     private static func digits(_ number: Int, _ width: Int) -> String {

@@ -84,7 +84,7 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     guard let origin = try OriginOption.origin(run.arguments, words: [("start", .start)]) else {
         throw run.arguments.usageError("--since is missing: a cursor, or start")
     }
-    let (text, filter) = (try ChangeText(run), try FilterOptions.filter(run.arguments))
+    let (text, filter) = (try ChangeText(run, times: .relative), try FilterOptions.filter(run.arguments))
     let container = try run.openContainer()
     try FilterOptions.checkIsNoLink(run.arguments.values("include"), in: container)
     // A damaged journal ends the comparison; its intact records are printed nonetheless.

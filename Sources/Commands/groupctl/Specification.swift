@@ -14,7 +14,7 @@ enum GroupControl {
         subcommands: CommandSpecification.under("Containers", [create, path, list, deleteGroup])
             + CommandSpecification.under("Items", [read, write, update, mkdir, remove, move, copy])
             + CommandSpecification.under("Locks", [lock, present])
-            + CommandSpecification.under("Keys, messages and changes", [defaults, channels, changes, refresh])
+            + CommandSpecification.under("Keys, messages and changes", [defaults, channels, changes, log, refresh])
             + CommandSpecification.under("Looking after a container", [status, doctor, serve]),
         description: [
             "A group container is a directory that the processes of an app share: the app itself, its widgets, helpers and plug-ins. Locks keep the processes from overwriting each other's changes, writes are atomic and durable, and a journal records every change, once and in order. There is no daemon.",

@@ -21,6 +21,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "defaults": try defaults(&run)
     case "channels": try channels(&run)
     case "changes": try changes(&run)
+    case "log": try log(&run)
     case "refresh": try refresh(&run)
     case "serve": try serve(&run)
     case "status": try status(&run)

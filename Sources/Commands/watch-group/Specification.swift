@@ -28,7 +28,7 @@ let watchGroupSpecification = CommandSpecification(
             help:
                 "Follow the keys of this suite instead of items: --include and --exclude match keys, and the kinds for --kind are set, removed, cleared and present."
         ),
-    ] + ChangeText.options + FilterOptions.specifications + [
+    ] + ChangeText.options(times: .clock) + FilterOptions.specifications + [
         .value(
             "settle", "T",
             help:

@@ -26,7 +26,7 @@ struct WatchOptions {
         origin =
             try OriginOption.origin(arguments, words: [("start", .start), ("snapshot", .snapshot), ("now", .now)])
             ?? .now
-        limit = try Self.limit(arguments)
+        limit = try arguments.positiveNumber("count")
         silence = run.options.timeout
         command = arguments.command
         separatesByNUL = arguments.flag("null")
@@ -35,12 +35,5 @@ struct WatchOptions {
         if let quiet, let atMost, quiet > atMost {
             throw arguments.usageError("--settle-max must be at least as long as --settle")
         }
-    }
-
-    /// Returns the limit from --count.
-    private static func limit(_ arguments: ParsedArguments) throws(UsageError) -> Int? {
-        guard let text = try arguments.text("count") else { return nil }
-        if let number = Int(text), number > 0 { return number }
-        throw arguments.usageError("--count: '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GroupCommandLine
 import Testing
 
@@ -16,6 +17,37 @@ import Testing
         #expect(plain.line(sample(.created, "a", by: "@alpha")) == "22:13:20.123  created   a  @alpha")
         #expect(plain.line(sample(.exchanged(with: "a"), "b", by: nil)).contains("a ↔ b"))
         #expect(plain.line(sample(.bookmark, "", by: nil)) == "22:13:20.123  bookmark  complete up to here")
+    }
+
+    @Test(
+        arguments: [
+            ("2026-11-28 15:00:00", "now"), ("2026-11-28 14:59:57", "3 s ago"), ("2026-11-28 14:59:01", "59 s ago"),
+            ("2026-11-28 14:59:00", "1 min ago"), ("2026-11-28 14:00:01", "59 min ago"),
+            ("2026-11-28 14:00:00", "today 14:00"), ("2026-11-28 00:00:00", "today 00:00"),
+            ("2026-11-27 23:59:59", "yesterday 23:59"), ("2026-11-27 00:00:00", "yesterday 00:00"),
+            ("2026-11-26 23:59:59", "2026-11-26 23:59"), ("2025-11-28 15:00:00", "2025-11-28 15:00"),
+            // By another machine's clock.
+            ("2026-11-28 15:00:09", "today 15:00"), ("2026-12-24 15:00:00", "2026-12-24 15:00"),
+        ])
+    func `a relative time is a distance, a time of today or yesterday, or a date`(time: String, shown: String) throws {
+        // In this machine's time zone, in which the text of a moment begins with its day.
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm:ss"
+        func moment(_ text: String) throws -> Int64 {
+            Int64(try #require(formatter.date(from: text)).timeIntervalSince1970) * 1_000_000_000
+        }
+        let now = try moment("2026-11-28 15:00:00")
+        #expect(Timestamp.relative(try moment(time), now: now) == shown)
+        #expect(shown.count <= TimeStyle.relative.width)
+    }
+
+    @Test func `each style of time fills its column`() {
+        for style in TimeStyle.allCases {
+            #expect(
+                style.column(1_700_000_000_123_000_000).count == style.width && style.column(nil).count == style.width)
+        }
+        #expect(TimeStyle.iso.column(1_700_000_000_123_000_000) == "2023-11-14T22:13:20.123Z")
     }
 
     @Test(

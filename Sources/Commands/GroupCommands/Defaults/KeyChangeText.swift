@@ -1,5 +1,5 @@
 import GroupBytes
-import GroupCommandLine
+package import GroupCommandLine
 import GroupContainer
 
 /// The line of a change of a key: for a pipe, as JSON, or for a terminal.
@@ -8,7 +8,7 @@ package struct KeyChangeText: Sendable {
         /// `KIND<TAB>KEY[<TAB>VALUE]`
         case pipe
         case json
-        case terminal(TerminalText)
+        case terminal(TerminalText, TimeStyle)
     }
 
     private let form: Form
@@ -19,19 +19,21 @@ package struct KeyChangeText: Sendable {
     }
 
     /// Chooses the form from the options and from where the output goes.
-    package init(_ options: CommonOptions) {
-        let terminal = TerminalText(options.color)
-        form = options.isJSON ? .json : terminal.isColored || StandardOutput.isTerminal ? .terminal(terminal) : .pipe
+    package init(_ run: borrowing CommandRun, times: TimeStyle) throws(UsageError) {
+        let terminal = TerminalText(run.options.color)
+        let times = try TimeStyle.chosen(run.arguments, default: times)
+        let isTerminal = terminal.isColored || StandardOutput.isTerminal
+        form = run.options.isJSON ? .json : isTerminal ? .terminal(terminal, times) : .pipe
     }
 
-    init(for terminal: TerminalText) { form = .terminal(terminal) }
+    init(for terminal: TerminalText) { form = .terminal(terminal, .clock) }
 
     /// Returns the bytes of the line, with its newline.
     package func line(_ line: KeyLine) -> [UInt8] {
         switch form {
         case .pipe: Array((Self.pipe(line) + "\n").utf8)
         case .json: Array((line.json.encoded() + "\n").utf8)
-        case .terminal(let text): Array((Self.shown(line, text) + "\n").utf8)
+        case .terminal(let text, let times): Array((Self.shown(line, text, times) + "\n").utf8)
         }
     }
 
@@ -43,10 +45,10 @@ package struct KeyChangeText: Sendable {
         return fields.joined(separator: "\t")
     }
 
-    private static func shown(_ line: KeyLine, _ text: TerminalText) -> String {
+    private static func shown(_ line: KeyLine, _ text: TerminalText, _ times: TimeStyle) -> String {
         let (change, kind) = (line.change, line.kind)
         let nanoseconds = change.timeNanoseconds
-        let time = nanoseconds == 0 ? String(repeating: " ", count: 12) : Timestamp.ofDay(nanoseconds)
+        let time = times.column(nanoseconds == 0 ? nil : nanoseconds)
         let padding = String(repeating: " ", count: 9 - kind.rawValue.count)
         var shown =
             text.styled(time, as: .faint) + "  " + bar(change) + text.styled(kind.rawValue, as: role(line)) + padding

@@ -49,10 +49,7 @@ struct ChannelOptions {
         case "oldest": beginning = .start
         default: throw arguments.usageError("--from must be now or oldest")
         }
-        limit = try arguments.text("count").map { text in
-            if let number = Int(text), number > 0 { return number }
-            throw arguments.usageError("--count: '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
-        }
+        limit = try arguments.positiveNumber("count")
         silence = run.options.timeout
         acknowledges = !arguments.flag("no-acknowledge")
         command = arguments.command

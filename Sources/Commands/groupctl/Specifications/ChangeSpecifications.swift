@@ -7,7 +7,7 @@ extension GroupControl {
         name: "changes", summary: "Prints the changes since a place in the journal, and ends.",
         usage: ["groupctl changes GROUP --since CURSOR|start [options]"],
         options: [.value("since", "PLACE", help: "Where to begin: a cursor, or start, the oldest change that is kept.")]
-            + ChangeText.options + FilterOptions.specifications,
+            + ChangeText.options(times: .relative) + FilterOptions.specifications,
         positionals: [group],
         examples: [
             HelpEntry("groupctl changes ./shared/ --since start", ""),
@@ -15,10 +15,30 @@ extension GroupControl {
         ],
         exitStatuses: statuses("0", "64", "65", "66", "77"))
 
+    static let log = CommandSpecification(
+        name: "log",
+        summary:
+            "Prints the history of an item, the oldest change first, as far back as the journal goes: when it was changed, by whom, and how; also under the names that it had before, and with the directories above it. In a pipe, a line is TIME<TAB>AUTHOR<TAB>KIND<TAB>PATH, and of a move also a TAB and the old path. An item that was removed has a history, too.",
+        brief: "Prints the history of an item: who changed it, and when",
+        usage: ["groupctl log GROUP PATH [--count N] [options]"],
+        options: [.value("count", letter: "n", "N", help: "Print only the last N changes.")]
+            + ChangeText.formats(times: .relative),
+        positionals: [
+            group, PositionalSpecification("PATH", help: "The path of an item, relative to the container's root."),
+        ],
+        examples: [
+            HelpEntry("groupctl log ./shared/ Library/todo.json", ""),
+            HelpEntry(
+                "groupctl log ./shared/ now.txt -n 1 --format %u",
+                "Prints the purpose of the last process that changed it."),
+        ],
+        exitStatuses: statuses("0", "64", "65", "66=no such group, or no change of the item is kept", "77"))
+
     static let refresh = CommandSpecification(
         name: "refresh",
         summary:
             "Decides whether there is new data for a widget, and prints newData, noData or failed as the last line. With COMMAND, its standard output, at most 32 MiB, is the widget's snapshot, which is kept and compared with the last snapshot; the widget's place in the journal advances only if COMMAND succeeds.",
+        brief: "Decides whether there is new data for a widget",
         usage: ["groupctl refresh GROUP WIDGET [--interest WHAT]… [-- COMMAND [ARG…]]"],
         options: [
             .repeatable(

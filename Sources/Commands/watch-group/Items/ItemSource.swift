@@ -19,7 +19,7 @@ struct ItemSource: WatchSource {
             common = try WatchOptions(run)
             filter = try FilterOptions.filter(arguments)
             included = arguments.values("include")
-            text = try ChangeText(run)
+            text = try ChangeText(run, times: .clock)
             saysBookmarks = arguments.flag("bookmarks")
             quiet = common.quiet ?? (common.command == nil ? nil : WatchOptions.settlingOfCommand)
             if common.atMost != nil && quiet == nil { throw arguments.usageError("--settle-max needs --settle") }

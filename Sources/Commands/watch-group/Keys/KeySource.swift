@@ -19,7 +19,7 @@ struct KeySource: WatchSource {
             self.suite = suite
             common = try WatchOptions(run)
             filter = try KeyFilter(arguments)
-            text = KeyChangeText(run.options)
+            text = try KeyChangeText(run, times: .clock)
             for name in ["format", "timefmt", "bookmarks", "cursor", "sequence"] where arguments.flag(name) {
                 throw arguments.usageError("--\(name) is for items; with --defaults, use --json")
             }

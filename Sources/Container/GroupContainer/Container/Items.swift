@@ -30,6 +30,15 @@ public struct Item: Hashable, Sendable {
 }
 
 extension Container {
+    /// Returns an item; nil if there is none. Takes no lock: the item may be another one when the answer is read.
+    /// Errors: `outsideContainer`, `invalidArgument`. System calls: openat2, statx
+    package func item(at path: ItemPath) throws(CoordinationError) -> Item? {
+        try opened.locating { () throws(CoordinationError) -> Item? in
+            let location = try path.location(for: "look at")
+            return try opened.status(of: location, for: "look at").map { Item(path: path, $0) }
+        }
+    }
+
     /// Returns the items in a directory of the container, sorted by the bytes of their paths. At the top, `.group` is
     /// not among them; a directory that is another container is one item, and an item that cannot be looked at, such as
     /// the path of a mount whose server is gone, is of type `other`. A listing takes no lock: it may be out of date
