@@ -38,7 +38,8 @@ package struct BatchRunner {
         } catch {
             return .ended(try CommandStartFailure.statusOrThrow(of: command, error, for: run))
         }
-        let (status, signal) = try end(of: child)
+        // A batch that COMMAND finishes after a signal still counts.
+        let (status, signal) = try CommandEnd.wait(for: child, signals)
         lastRun = monotonicNanoseconds()
         if status == 0 {
             retry = Retry()
@@ -54,18 +55,5 @@ package struct BatchRunner {
             "'\(PipeText.escaped(command.first ?? []))' ended with status \(status); it is run again in "
                 + "\(Timestamp.duration(pause)), \(again)")
         return .failed
-    }
-
-    /// Waits for the end of COMMAND. A signal that ends this process is passed on to COMMAND first, so that no COMMAND
-    /// is left running, and a batch that it finishes still counts.
-    private func end(of child: consuming ChildProcess) throws(Errno) -> (status: Int32, signal: Int32?) {
-        var passedOn: Int32?
-        while true {
-            if let status = try child.wait(nanoseconds: 100_000_000) { return (status, passedOn) }
-            if passedOn == nil, let number = signals.received {
-                child.signal(number)
-                passedOn = number
-            }
-        }
     }
 }

@@ -203,7 +203,8 @@ extension Change {
 }
 
 extension Change.Author {
-    fileprivate var json: JSONValue {
+    /// The object with the process and its purpose.
+    package var json: JSONValue {
         .object([("pid", .integer(Int64(processIdentifier))), ("purpose", .string(purpose))])
     }
 }

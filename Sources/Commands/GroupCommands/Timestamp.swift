@@ -21,7 +21,7 @@ package enum TimeStyle: String, Sendable, CaseIterable {
     }
 
     /// Returns the style that the option names.
-    static func chosen(_ arguments: ParsedArguments, default style: TimeStyle) throws(UsageError) -> TimeStyle {
+    package static func chosen(_ arguments: ParsedArguments, default style: TimeStyle) throws(UsageError) -> TimeStyle {
         guard let text = try arguments.text("time") else { return style }
         if let style = TimeStyle(rawValue: text) { return style }
         throw arguments.usageError(
@@ -39,9 +39,16 @@ package enum TimeStyle: String, Sendable, CaseIterable {
     }
 
     /// Returns a time, in nanoseconds since 1970, as text that is filled up to the width.
-    func column(_ nanoseconds: Int64?) -> String {
+    package func column(_ nanoseconds: Int64?) -> String {
         let text = nanoseconds.map { self.text($0) } ?? ""
         return text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    /// Returns the time of a file as text that is filled up to the width; blank for one that 64 bits of nanoseconds do
+    /// not hold.
+    package func column(_ time: FileTime?) -> String {
+        let isHeld = time.map { (-9_000_000_000..<9_000_000_000).contains($0.seconds) } ?? false
+        return column(isHeld ? time.map { $0.seconds * 1_000_000_000 + $0.nanoseconds } : nil)
     }
 
     private func text(_ nanoseconds: Int64) -> String {

@@ -12,7 +12,7 @@ enum GroupControl {
                 "How long to wait for a lock, and to open GROUP: \(TimeArgument.forms). The default is 30 s; with 0 there is one attempt."
         ),
         subcommands: CommandSpecification.under("Containers", [create, path, list, deleteGroup])
-            + CommandSpecification.under("Items", [read, write, update, mkdir, remove, move, copy])
+            + CommandSpecification.under("Items", [read, write, update, edit, mkdir, remove, move, copy])
             + CommandSpecification.under("Locks", [lock, present])
             + CommandSpecification.under("Keys, messages and changes", [defaults, channels, changes, log, refresh])
             + CommandSpecification.under("Looking after a container", [status, doctor, serve]),

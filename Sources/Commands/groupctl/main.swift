@@ -12,6 +12,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "read": try ItemCommands.read(&run)
     case "write": try LocalChanges.commands.write(&run)
     case "update": try LocalChanges.commands.update(&run)
+    case "edit": try edit(&run)
     case "mkdir": try LocalChanges.commands.createDirectory(&run)
     case "remove": try LocalChanges.commands.remove(&run)
     case "move": try LocalChanges.commands.move(&run)

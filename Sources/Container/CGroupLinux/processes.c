@@ -84,6 +84,11 @@ void clinux_note_signals(void) {
     sigaction(SIGQUIT, &action, NULL);
 }
 
+void clinux_ignore_keys(void) {
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+}
+
 int clinux_noted_signal(void) { return noted; }
 
 int clinux_notes_signals(void) { return atomic_load(&notes); }

@@ -68,6 +68,10 @@ package struct ChildProcess: ~Copyable {
         return answer == 0 ? nil : Self.exitStatus(status)
     }
 
+    /// Waits until a child has ended, without taking its exit status, and blocks the calling thread.
+    /// System calls: waitid(WNOWAIT)
+    package static func awaitEnd(of child: Int32) { _ = clinux_child_has_ended(child, 1) }
+
     /// Sends a signal; not after the end was waited for, as the number may then be another process's.
     /// System calls: kill(2)
     package func signal(_ number: Int32) { _ = kill(identifier, number) }
@@ -96,9 +100,16 @@ extension ChildProcess {
     package static func run(
         _ words: [[UInt8]], variables: [(name: String, value: [UInt8])]
     ) throws(Errno) -> Int32 {
+        try start(words, variables: variables).wait()
+    }
+
+    /// Starts a command with this process's input and output. The kernel kills it when the calling thread ends.
+    /// System calls: fork(2), execve(2)
+    package static func start(
+        _ words: [[UInt8]], variables: [(name: String, value: [UInt8])]
+    ) throws(Errno) -> ChildProcess {
         try ChildProcess(
-            words, environment: environment(with: variables), input: -1, output: -1, diesWithParent: true
-        ).wait()
+            words, environment: environment(with: variables), input: -1, output: -1, diesWithParent: true)
     }
 
     /// Runs a command with `input` as its standard input, and returns its output and its exit status. The input is a

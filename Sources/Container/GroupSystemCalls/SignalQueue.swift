@@ -35,6 +35,13 @@ package struct TerminationSignals: Sendable {
     /// Makes these signals only record their number from now on. System calls: sigaction(2)
     package init() { clinux_note_signals() }
 
+    /// Does the same, except that SIGINT and SIGQUIT have no effect until the next value is made: the terminal sends
+    /// them also to a child, whose keys they are. System calls: sigaction(2)
+    package init(leavingKeysToChild: Void) {
+        clinux_note_signals()
+        clinux_ignore_keys()
+    }
+
     /// The last signal that arrived.
     package var received: Int32? { Self.latest }
 

@@ -95,14 +95,11 @@ struct `watch-group -- COMMAND` {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let file = container.directory + "/cursor"
-        let script = "trap 'echo ended; exit 1' TERM INT; echo begun; while :; do read -r x < \"$2\"; done"
-        _ = try await container.shell("mkfifo \"$2\"", container.directory + "/fifo")
+        let script = "trap 'kill -KILL $!; echo ended; exit 1' TERM INT; tail -f /dev/null & echo begun; wait"
         let watcher = try container.start(
             "watch-group",
             [
-                "--since", "start", "--cursor-file", file, container.path, "--", "sh", "-c", script, "sh",
-                container.path,
-                container.directory + "/fifo",
+                "--since", "start", "--cursor-file", file, container.path, "--", "sh", "-c", script,
             ])
         #expect(try await watcher.readLine() == "begun")
         watcher.signal(signal)

@@ -45,7 +45,8 @@ import Testing
     @Test func `each style of time fills its column`() {
         for style in TimeStyle.allCases {
             #expect(
-                style.column(1_700_000_000_123_000_000).count == style.width && style.column(nil).count == style.width)
+                style.column(1_700_000_000_123_000_000).count == style.width
+                    && style.column(nil as Int64?).count == style.width)
         }
         #expect(TimeStyle.iso.column(1_700_000_000_123_000_000) == "2023-11-14T22:13:20.123Z")
     }

@@ -170,7 +170,8 @@ package struct ItemCommands: Sendable {
         }
     }
 
-    private static func report(_ result: WriteResult, _ path: ItemPath, _ run: inout CommandRun) throws -> ExitStatus {
+    /// Prints the outcome of a write, and returns the exit status.
+    package static func report(_ result: WriteResult, _ path: ItemPath, _ run: inout CommandRun) throws -> ExitStatus {
         let generation = result.generation?.rawValue
         if run.options.isJSON {
             try run.output.writeLine(

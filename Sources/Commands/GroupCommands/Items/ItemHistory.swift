@@ -100,11 +100,19 @@ package struct ItemHistory {
     }
 }
 
+extension Change {
+    /// Returns where a move has put an item; nil for a change that has not moved it.
+    package func destination(of item: ItemPath) -> ItemPath? {
+        if case .moved(let from) = kind { return item.replacing(prefix: from, by: path) }
+        return nil
+    }
+}
+
 extension ItemPath {
     fileprivate func isAt(orBelow directory: ItemPath) -> Bool { self == directory || isBelow(directory) }
 
     /// Returns the path with a directory above it, or the whole path, replaced; nil where it is not below.
-    fileprivate func replacing(prefix: ItemPath, by other: ItemPath) -> ItemPath? {
+    func replacing(prefix: ItemPath, by other: ItemPath) -> ItemPath? {
         isAt(orBelow: prefix) ? ItemPath(bytes: other.bytes + bytes[prefix.bytes.count...]) : nil
     }
 }
@@ -116,15 +124,11 @@ extension Container {
     /// Returns the changes of an item that the journal still has, the oldest first, and whether the journal has all
     /// changes that there were. Reads the journal twice, and keeps only what may concern the item.
     package func history(of item: ItemPath) throws -> (changes: [RecordedChange], isComplete: Bool) {
-        var onlyMoves = ChangeFilter()
-        onlyMoves.kinds = [.moved, .exchanged]
         let isThere = try self.item(at: item) != nil
-        var moves: [Change] = []
-        var follower = try recordedChanges(since: .start, matching: onlyMoves)
-        while let change = try follower.next(timeout: .zero) { moves.append(change) }
-        let (names, end) = (ItemHistory.names(of: item, moved: moves), follower.readPosition.sequence)
+        let (moves, end) = try moves()
+        let names = ItemHistory.names(of: item, moved: moves)
         var (candidates, isComplete): ([RecordedChange], Bool?) = ([], nil)
-        follower = try recordedChanges(since: .start)
+        var follower = try recordedChanges(since: .start)
         while let change = try follower.next(timeout: .zero) {
             // The names after a later move are not known.
             if change.sequence > end { break }
@@ -136,5 +140,15 @@ extension Container {
         for (number, candidate) in candidates.enumerated().reversed() { history.note(candidate.change, number: number) }
         let changes = history.numbers(isComplete: isComplete ?? true).map { candidates[$0] }
         return (changes, isComplete ?? true)
+    }
+
+    /// Returns the moves and exchanges that the journal has, the oldest first, and the last change that was looked at.
+    func moves() throws -> (changes: [Change], end: SequenceNumber) {
+        var filter = ChangeFilter()
+        filter.kinds = [.moved, .exchanged]
+        var changes: [Change] = []
+        var follower = try recordedChanges(since: .start, matching: filter)
+        while let change = try follower.next(timeout: .zero) { changes.append(change) }
+        return (changes, follower.readPosition.sequence)
     }
 }

@@ -95,6 +95,31 @@ extension GroupControl {
             "65=COMMAND printed nothing, and the item has contents", "66", "74", "75", "77",
             "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status"))
 
+    static let edit = CommandSpecification(
+        name: "edit",
+        summary:
+            "Opens an item in $VISUAL, else $EDITOR, else vi, on a private copy, and writes the text back when the editor has ended: only if no other process has changed the content meanwhile. Otherwise the command says who changed it and when, and on a terminal asks whether to edit again, to overwrite it or to keep the text in a file; elsewhere it keeps the text, names the file, and ends with status 4. An item that does not exist is created. Nothing is written if the text is unchanged, or if the editor fails. While the item is edited, groupctl status shows that, and the text follows where others move the item.",
+        brief: "Opens an item in your editor, and writes it back safely",
+        usage: ["groupctl edit GROUP PATH [--relaxed]"],
+        options: [
+            relaxed, .flag("exit-code", help: "End with status 3 if nothing was written, as the text is unchanged."),
+        ],
+        positionals: [group, item],
+        environment: [
+            HelpEntry(
+                "VISUAL, EDITOR", "The editor, a line for sh(1). One with its own window has to wait: 'code --wait'."),
+            HelpEntry("TMPDIR", "The directory of the copy; otherwise /tmp."),
+        ],
+        examples: [
+            HelpEntry("groupctl edit ./shared/ Library/todo.json", ""),
+            HelpEntry("EDITOR='code --wait' groupctl edit ./shared/ notes.md", "Waits for a window of the editor."),
+            HelpEntry("EDITOR='sed -i s/draft/final/' groupctl edit ./shared/ notes.md", "Edits without a terminal."),
+        ],
+        exitStatuses: statuses(
+            "0", "3=--exit-code: the text is unchanged",
+            "4=the item was changed meanwhile; the message names the file with the text", "64", "66", "74", "75", "77",
+            "126, 127=the editor cannot be executed; the editor was not found", "N=the editor's status"))
+
     private static let noReplace = OptionSpecification.flag(
         "no-replace", letter: "n", help: "End with status 4 if TO exists, instead of replacing it.")
 

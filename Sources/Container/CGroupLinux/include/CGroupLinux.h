@@ -206,6 +206,9 @@ void clinux_prepare_process(void);
 
 // Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT leave their number behind and do nothing else.
 void clinux_note_signals(void);
+
+// Makes SIGINT and SIGQUIT, which the keys of a terminal send, do nothing.
+void clinux_ignore_keys(void);
 int clinux_noted_signal(void);
 // Whether they do: then none of them ends a call that waits, unless its caller looks for the number.
 int clinux_notes_signals(void);
