@@ -120,7 +120,7 @@ package final class Progress: Sendable {
     }
 
     /// Returns an amount such as `12.3 MiB` or `4 items`.
-    static func amount(_ count: UInt64, _ unit: Unit) -> String {
+    package static func amount(_ count: UInt64, _ unit: Unit) -> String {
         if unit == .items { return "\(count) \(count == 1 ? "item" : "items")" }
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
         var (tenths, index) = (count * 10, 0)

@@ -59,27 +59,6 @@ func path(_ run: inout CommandRun) throws -> ExitStatus {
     return .success
 }
 
-func list(_ run: inout CommandRun) throws -> ExitStatus {
-    guard run.arguments.positional("GROUP") != nil else {
-        for identifier in try Container.groupIdentifiers() {
-            try run.output.writeLine(
-                run.options.isJSON ? JSONValue.object([("identifier", .string(identifier))]).encoded() : identifier)
-        }
-        return .success
-    }
-    let container = try run.openContainer()
-    let directory = run.arguments.positional("PATH").map { ItemPath(bytes: ItemCommands.withoutSlash($0)) }
-    let isTerminal = StandardOutput.isTerminal
-    for item in try container.items(in: directory) {
-        try run.output.writeLine(
-            run.options.isJSON
-                ? item.json.encoded()
-                : TerminalName.forOutput(item.path.bytes, isTerminal: isTerminal) + (item.type == .directory ? "/" : "")
-        )
-    }
-    return .success
-}
-
 func changes(_ run: inout CommandRun) throws -> ExitStatus {
     guard let origin = try OriginOption.origin(run.arguments, words: [("start", .start)]) else {
         throw run.arguments.usageError("--since is missing: a cursor, or start")

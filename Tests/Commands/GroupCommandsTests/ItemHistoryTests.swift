@@ -65,6 +65,8 @@ import Testing
         var changes: [Change] = []
         /// The changes of each item by its identity.
         var own: [Int: [Int]] = [:]
+        /// The items that a move or an exchange names, by the number of that change.
+        var moved: [Int: [Int]] = [:]
 
         mutating func number(below limit: Int) -> Int {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -112,12 +114,42 @@ import Testing
                 if path == other || path.isBelow(other) || other.isBelow(path) { return }
                 let isFree = items[other] == nil
                 let moved = below(path) + (isFree ? [] : below(other))
+                self.moved[changes.count] = [identity, items[other]].compactMap { $0 }
                 let kind: Change.Kind = isFree ? .moved(from: path) : .exchanged(with: path)
                 record(sample(kind, other), of: moved.compactMap { items[$0] })
                 if isFree { return rename(path, other) }
                 rename(path, "aside")
                 rename(other, path)
                 rename("aside", other)
+            }
+        }
+    }
+
+    @Test(arguments: 1...200)
+    func `the last change of each item in a directory is the last of its history`(seed: UInt64) {
+        var model = Model(random: seed)
+        for _ in 0..<80 { model.step() }
+        let moves = model.changes.filter { [.moved, .exchanged].contains($0.kind.word) }
+        for directory in [nil] + model.directories.map({ Optional($0) }) {
+            var last = LastChanges(of: directory.map { ItemHistory.names(of: $0, moved: moves) })
+            for (number, change) in model.changes.enumerated() {
+                var change = change
+                change.generation = Generation(rawValue: UInt64(number))
+                last.note(change)
+            }
+            for (path, identity) in model.items {
+                let parent = path.bytes.lastIndex(of: UInt8(ascii: "/")).map {
+                    ItemPath(bytes: Array(path.bytes[..<$0]))
+                }
+                if parent != directory { continue }
+                // A move of a directory above is no change of the item.
+                let expected = model.own[identity]?.last { number in
+                    let change = model.changes[number]
+                    guard let other = change.kind.otherPath else { return true }
+                    return model.moved[number]?.contains(identity) ?? (change.path == path || other == path)
+                }
+                #expect(
+                    last.changes[path]?.generation.rawValue == expected.map { UInt64($0) }, "\(path) of seed \(seed)")
             }
         }
     }

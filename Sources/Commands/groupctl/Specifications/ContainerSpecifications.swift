@@ -65,7 +65,15 @@ extension GroupControl {
 
     static let list = CommandSpecification(
         name: "list", summary: "Lists the containers of this user, or the items of a container.",
-        usage: ["groupctl list [GROUP [PATH]]"],
+        usage: ["groupctl list [GROUP [PATH]] [-l]"],
+        options: [
+            .flag(
+                "long", letter: "l",
+                help:
+                    "Print for each item its type (file, directory, link, other), size, time of last modification, and the author of its last change, where the journal still has that. In a pipe, a line is TYPE<TAB>SIZE<TAB>TIME<TAB>AUTHOR<TAB>PATH, with the size in bytes, and '-' for what is not known; with --json, each object has 'by', too."
+            ),
+            TimeStyle.option(default: .relative),
+        ],
         positionals: [
             PositionalSpecification(
                 "GROUP", .optional, help: "List the items of this container instead of the containers."),
@@ -74,6 +82,8 @@ extension GroupControl {
         examples: [
             HelpEntry("groupctl list", "Lists this user's containers."),
             HelpEntry("groupctl list ./shared/ Library", "Lists a directory of a container."),
+            HelpEntry(
+                "groupctl list -l ./shared/ | sort -t \"$(printf '\\t')\" -k 2n", "Prints the largest items last."),
         ],
         exitStatuses: statuses("0", "64", "66", "77"))
 
