@@ -8,11 +8,14 @@ struct CommandLoop<Source: WatchSource> {
     private var watch: Watch<Source>
     private var runner: BatchRunner
     private var batch: Source.Batch
+    /// Whether COMMAND is to be run without a change.
+    private var isDue: Bool
 
     init(_ watch: Watch<Source>, _ command: [[UInt8]]) {
         self.watch = watch
         runner = BatchRunner(command, watch.signals, again: "with the changes until then")
         batch = watch.source.emptyBatch
+        isDue = watch.options.runsAtStart
     }
 
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
@@ -21,19 +24,20 @@ struct CommandLoop<Source: WatchSource> {
             let seen = Interruption.latest
             if let number = watch.signals.received { return .signal(number) }
             let now = monotonicNanoseconds()
-            let pause = max(batch.wait(from: now), runner.retry.wait(from: now))
-            if !batch.isEmpty && pause == 0 {
+            let pause = max(isDue ? 0 : batch.wait(from: now), runner.retry.wait(from: now))
+            if (isDue || !batch.isEmpty) && pause == 0 {
                 // While this process did not run, changes may have come that are not read yet: the writers may not have
                 // paused.
-                if !batch.isOverdue(at: now), try add(timeout: .zero, since: seen, run) { continue }
+                if !isDue, !batch.isOverdue(at: now), try add(timeout: .zero, since: seen, run) { continue }
                 if let status = try runCommand(&run) { return status }
                 continue
             }
             let due = Duration.nanoseconds(pause)
-            let wait = batch.isEmpty ? watch.wait(since: runner.lastRun) : watch.pause.map { min($0, due) } ?? due
+            let wait =
+                batch.isEmpty && !isDue ? watch.wait(since: runner.lastRun) : watch.pause.map { min($0, due) } ?? due
             let hasAdded = try add(timeout: wait, since: seen, run)
             watch.sayDiagnostics(run)
-            if batch.isEmpty && !hasAdded {
+            if batch.isEmpty && !isDue && !hasAdded {
                 try watch.keep(isDue: false)
                 if watch.isSilent(since: runner.lastRun) { return .timedOut }
             }
@@ -57,24 +61,15 @@ struct CommandLoop<Source: WatchSource> {
     /// Returns the exit status to end with; nil to continue.
     private mutating func runCommand(_ run: inout CommandRun) throws -> ExitStatus? {
         switch try runner.run(
-            input: batch.input(separatedByNUL: watch.options.separatesByNUL), variables: variables, for: run)
+            input: batch.input(separatedByNUL: watch.options.separatesByNUL),
+            variables: watch.variables(of: batch, failures: runner.retry.failures), for: run)
         {
         case .succeeded(let count):
-            batch = batch.successor
+            (batch, isDue) = (batch.successor, false)
             try watch.keep(isDue: true)
             return count == watch.options.limit ? .success : nil
         case .failed: return nil
         case .ended(let status): return status
         }
-    }
-
-    private var variables: [(name: String, value: [UInt8])] {
-        let cursor = watch.source.resumeCursor
-        let texts = [
-            ("GROUP_CURSOR", cursor.isInvalid ? "" : "\(cursor)"), ("GROUP_RESCAN", batch.isRescan ? "1" : ""),
-            ("GROUP_FAILURES", "\(runner.retry.failures)"),
-        ]
-        return [("GROUP_CONTAINER", watch.container.path.bytes)]
-            + (texts + watch.source.variables(of: batch)).map { ($0.0, Array($0.1.utf8)) }
     }
 }

@@ -127,11 +127,15 @@ struct DirectLines<Source: WatchSource>: DirectReader {
     }
 }
 
-/// The line "watching GROUP at CURSOR" of --verbose: from here on every change is seen when it happens. Printed once,
-/// when a leader watches every directory, or at once for a read-only container.
+/// The line "watching GROUP at CURSOR" of --verbose, and the cursor for the descriptor of --ready-fd: from here on every
+/// change is seen when it happens. Printed once, when a leader watches every directory, or at once for a read-only
+/// container.
 struct Announcement {
+    private let ready: ReadyDescriptor?
     /// The time until the next check; nil once the line was printed.
     private(set) var patience: Duration? = .milliseconds(1)
+
+    init(_ ready: ReadyDescriptor?) { self.ready = ready }
 
     /// Returns true if the line has not been printed yet and is true now.
     mutating func isDue(_ container: Container) -> Bool {
@@ -144,5 +148,6 @@ struct Announcement {
         patience = nil
         let group = run.arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
         run.explain("watching \(group) at \(cursor)")
+        ready?.write(cursor)
     }
 }

@@ -22,6 +22,11 @@ let watchGroupSpecification = CommandSpecification(
             help:
                 "Print a 'bookmark' line when all changes up to its cursor were printed and nothing changes for a while."
         ),
+        .value(
+            "ready-fd", "N",
+            help:
+                "Write the cursor and a newline to descriptor N once the watch is established: every later change is seen when it happens. N is 1, or one that watch-group has inherited, which is then closed. A line on standard output stands among the lines of changes."
+        ),
         .value("count", letter: "n", "N", help: "End after N lines, or N successful runs of COMMAND."),
         .value(
             "defaults", "SUITE",
@@ -35,6 +40,17 @@ let watchGroupSpecification = CommandSpecification(
                 "Print one line for a path, after nothing happened to it for T. Changes that cancel each other out are left out, and a file that was written under another name and renamed is reported under its final name. With COMMAND, the default is 100ms."
         ),
         .value("settle-max", "T", help: "Print the line after T at the latest. The default is ten times --settle."),
+        .flag(
+            "run-at-start",
+            help:
+                "Run COMMAND once before the first change, with empty input; changes from then on are not missed."
+        ),
+        .flag(
+            "restart",
+            help:
+                "COMMAND runs on, such as a server: for each batch, it is ended and started again. It gets SIGTERM, with all processes of its group, and after --grace SIGKILL. A COMMAND that ends by itself is started again at the next change. The cursor advances when it is started."
+        ),
+        .value("grace", "T", help: "With --restart, how long COMMAND may take to end. The default is 5s."),
         .flag("null", letter: "0", help: "Pass paths to COMMAND unescaped, with a NUL after each."),
     ]
         + CommonOptions.specifications(
@@ -86,8 +102,14 @@ let watchGroupSpecification = CommandSpecification(
         HelpEntry(
             "watch-group --format '%T %e %w%f' --timefmt %H:%M ./shared/", "Prints lines as inotifywait does."),
         HelpEntry(
+            "mkfifo ready; watch-group --ready-fd 3 ./shared/ 3>ready >log & read -r cursor <ready",
+            "Goes on once every change will be in the log."),
+        HelpEntry(
             "watch-group -0 ./shared/ -- sh -c 'cd \"$GROUP_CONTAINER\"; xargs -0 ls -ld --'",
             "Runs a command with the paths that changed; after a failure, the command gets them again."),
+        HelpEntry(
+            "watch-group --run-at-start --restart --include 'etc/**' ./shared/ -- ./server",
+            "Runs a server, and starts it again when its settings change."),
         HelpEntry(
             "watch-group --defaults settings --since snapshot --json ./shared/",
             "Prints the keys and values of a suite, and then the changes."),

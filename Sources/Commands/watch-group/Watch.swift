@@ -9,13 +9,14 @@ struct Watch<Source: WatchSource> {
     let container: Container
     var source: Source
     private var cursorFile: CursorFile?
-    private var announcement = Announcement()
+    private var announcement: Announcement
     /// The diagnostics of this process as a member, with --verbose.
     private var diagnostics: Follower<Diagnostic>?
     let signals: TerminationSignals
 
     init(_ options: Source.Options, _ run: inout CommandRun) throws {
         self.options = options.common
+        announcement = Announcement(options.common.ready)
         var origin = self.options.origin
         container = try run.openContainer()
         // Signals are caught only from here on: no code looks for them during the opening, so there they end the
@@ -71,6 +72,17 @@ struct Watch<Source: WatchSource> {
         let idle = Self.time(since: last)
         let bookmark = source.bookmarkWait(idle: idle.nanoseconds).map { Duration.nanoseconds($0) }
         return [pause, options.silence.map { $0 - idle }, bookmark].compactMap { $0 }.min().map { max(.zero, $0) }
+    }
+
+    /// Returns the variables of COMMAND for a batch that it has failed with some times.
+    func variables(of batch: Source.Batch, failures: Int) -> [(name: String, value: [UInt8])] {
+        let cursor = source.resumeCursor
+        let texts = [
+            ("GROUP_CURSOR", cursor.isInvalid ? "" : "\(cursor)"), ("GROUP_RESCAN", batch.isRescan ? "1" : ""),
+            ("GROUP_FAILURES", "\(failures)"),
+        ]
+        return [("GROUP_CONTAINER", container.path.bytes)]
+            + (texts + source.variables(of: batch)).map { ($0.0, Array($0.1.utf8)) }
     }
 
     /// Returns true if nothing came for the time of `--timeout`.

@@ -12,6 +12,10 @@ func watch<Source: WatchSource>(
     let watch = try Watch<Source>(options, &run)
     if let command = watch.options.command {
         if let status = CommandStartFailure.check(command, for: run) { return status }
+        if watch.options.restarts {
+            var loop = RestartLoop(watch, command)
+            return try loop.run(&run)
+        }
         var loop = CommandLoop(watch, command)
         return try loop.run(&run)
     }

@@ -25,14 +25,15 @@ package enum StandardStreams {
 }
 
 extension FileDescriptor {
-    /// Takes over a descriptor that this process has inherited for reading, other than a standard stream, and makes it
-    /// close-on-exec. Errors: it is not open; `invalid` for one that this process has opened, or that is open for
-    /// writing. System calls: fcntl(2)
-    package static func inherited(_ number: Int32) throws(Errno) -> FileDescriptor {
+    /// Takes over a descriptor that this process has inherited, other than a standard stream, and makes it
+    /// close-on-exec. Errors: it is not open; `invalid` for one that this process has opened, and for one that is open
+    /// for writing rather than reading, or the other way round. System calls: fcntl(2)
+    package static func inherited(_ number: Int32, forWriting: Bool = false) throws(Errno) -> FileDescriptor {
         let flags = try check { fcntl(number, F_GETFD) }
         let mode = try check { fcntl(number, F_GETFL) } & O_ACCMODE
         // A program that was started has no other descriptors without close-on-exec than those it has inherited.
-        if number < 3 || flags & FD_CLOEXEC != 0 || mode != O_RDONLY { throw .invalid }
+        let isSuitable = forWriting ? mode != O_RDONLY : mode == O_RDONLY
+        if number < 3 || flags & FD_CLOEXEC != 0 || !isSuitable { throw .invalid }
         _ = try check { fcntl(number, F_SETFD, FD_CLOEXEC) }
         return FileDescriptor(owning: number)
     }

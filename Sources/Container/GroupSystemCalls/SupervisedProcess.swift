@@ -42,6 +42,16 @@ package struct SupervisedProcess: ~Copyable, Sendable {
         self.leadsGroup = leadsGroup
     }
 
+    /// Starts a command as the leader of its group, with numbers of descriptors: -1 is this process's own stream.
+    package init(
+        _ words: [[UInt8]], variables: [(name: String, value: [UInt8])], input: Int32, output: Int32
+    ) throws(Errno) {
+        identifier = try ChildProcess.spawn(
+            words, environment: ChildProcess.environment(with: variables), streams: [input, output, -1],
+            flags: Int32(clinux_spawn_dies_with_parent | clinux_spawn_own_group))
+        leadsGroup = true
+    }
+
     /// Sends a signal to its group, or to the process alone where it leads no group. Not after its end was noticed.
     /// System calls: kill(2)
     package func signal(_ signal: Signal) { _ = kill(leadsGroup ? -identifier : identifier, signal.rawValue) }
@@ -62,7 +72,12 @@ package struct SupervisedProcess: ~Copyable, Sendable {
     /// epoll_pwait2(2)
     package func endGroup() {
         signal(.kill)
-        let end = monotonicNanoseconds() + 5_000_000_000
+        awaitGroup(until: monotonicNanoseconds() + 5_000_000_000) { signal(.kill) }
+    }
+
+    /// Returns when none of the group's other processes runs, or at a moment of the monotonic clock. Calls `again`
+    /// after each wait. Only while its own end was not reported. System calls: those of `endGroup`
+    package func awaitGroup(until end: Int64, _ again: () -> Void = {}) {
         while monotonicNanoseconds() < end,
             let other = signalled.first(where: { $0 != identifier && ProcessView.isAlive($0) })
         {
@@ -72,7 +87,7 @@ package struct SupervisedProcess: ~Copyable, Sendable {
                 // It has ended just now, or no descriptor is free.
                 pause(nanoseconds: 1_000_000)
             }
-            signal(.kill)
+            again()
         }
     }
 
