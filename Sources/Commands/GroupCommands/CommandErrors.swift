@@ -71,6 +71,9 @@ package enum CommandStartFailure {
         return statusIfCommand(error, of: command, for: run)
     }
 
+    /// Returns whether a command can be run, as far as access(2) shows.
+    static func exists(_ name: String) -> Bool { fault(of: Array(name.utf8)) == nil }
+
     private static func fault(of name: [UInt8]) -> Errno? {
         if name.contains(UInt8(ascii: "/")) { return fault(at: name) }
         let directories = Array((environmentValue("PATH") ?? "/bin:/usr/bin").utf8)

@@ -49,7 +49,15 @@ package struct CommandRun: ~Copyable {
         }
         do {
             switch try ArgumentParser(specification).parse(words) {
-            case .help(let text): report.end(printing: text)
+            case .help(let text):
+                let isPaged = specification.options.contains(Pager.option)
+                let pager = Pager.start(isWanted: isPaged && !ArgumentParser.mentions("no-pager", in: words))
+                guard let pager else { report.end(printing: text) }
+                var output = StandardOutput()
+                try? output.write(Array(text.utf8))
+                try? output.flush()
+                pager.finish()
+                exitProcess(ExitStatus.success.rawValue)
             case .version:
                 report.end(
                     printing:

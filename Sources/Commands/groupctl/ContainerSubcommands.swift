@@ -69,8 +69,10 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     // A damaged journal ends the comparison; its intact records are printed nonetheless.
     let comparison = Result { try container.noteUncoordinatedChanges() }
     var follower = try container.recordedChanges(since: origin, matching: filter)
-    while let change = try follower.next(timeout: .zero) {
-        try run.output.write(text.line(change, cursor: follower.cursor))
+    try run.paged { run in
+        while let change = try follower.next(timeout: .zero) {
+            try run.output.write(text.line(change, cursor: follower.cursor))
+        }
     }
     try comparison.get()
     return .success

@@ -11,8 +11,11 @@ func log(_ run: inout CommandRun) throws -> ExitStatus {
     // A damaged journal ends the comparison; its intact records are printed nonetheless.
     let comparison = Result { try container.noteUncoordinatedChanges() }
     let history = try container.history(of: path)
-    for (change, cursor) in history.changes.suffix(limit ?? .max) {
-        try run.output.write(text.line(change, cursor: cursor))
+    let shown = history.changes.suffix(limit ?? .max)
+    if !shown.isEmpty {
+        try run.paged { run in
+            for (change, cursor) in shown { try run.output.write(text.line(change, cursor: cursor)) }
+        }
     }
     try comparison.get()
     if history.changes.isEmpty {

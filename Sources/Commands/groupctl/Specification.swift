@@ -10,7 +10,7 @@ enum GroupControl {
         options: CommonOptions.specifications(
             timeout:
                 "How long to wait for a lock, and to open GROUP: \(TimeArgument.forms). The default is 30 s; with 0 there is one attempt."
-        ),
+        ) + [Pager.option],
         subcommands: CommandSpecification.under("Containers", [create, path, list, deleteGroup])
             + CommandSpecification.under("Items", [read, write, update, edit, mkdir, remove, move, copy])
             + CommandSpecification.under("Locks", [lock, present])
@@ -20,7 +20,8 @@ enum GroupControl {
             "A group container is a directory that the processes of an app share: the app itself, its widgets, helpers and plug-ins. Locks keep the processes from overwriting each other's changes, writes are atomic and durable, and a journal records every change, once and in order. There is no daemon.",
             "GROUP is a group identifier, whose container is below the user's home directory, or, if it contains a '/', the path of a container. PATH is relative to the container's root and cannot lead out of the container.",
         ],
-        environment: ContainerEnvironment.variables + [ContainerEnvironment.color], files: ContainerEnvironment.files,
+        environment: ContainerEnvironment.variables + [ContainerEnvironment.color] + Pager.environment,
+        files: ContainerEnvironment.files,
         seeAlso: ["watch-group(1)", "widget-host(1)", "flock(1)"],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Creates a container for this user."),

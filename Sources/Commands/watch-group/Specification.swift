@@ -102,8 +102,8 @@ let watchGroupSpecification = CommandSpecification(
         HelpEntry(
             "watch-group --format '%T %e %w%f' --timefmt %H:%M ./shared/", "Prints lines as inotifywait does."),
         HelpEntry(
-            "mkfifo ready; watch-group --ready-fd 3 ./shared/ 3>ready >log & read -r cursor <ready",
-            "Goes on once every change will be in the log."),
+            "watch-group --ready-fd 3 ./shared/ 3>ready >log & read -r cursor <ready",
+            "With a FIFO named ready, goes on once every change will be in the log."),
         HelpEntry(
             "watch-group -0 ./shared/ -- sh -c 'cd \"$GROUP_CONTAINER\"; xargs -0 ls -ld --'",
             "Runs a command with the paths that changed; after a failure, the command gets them again."),

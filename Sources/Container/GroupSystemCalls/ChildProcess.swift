@@ -103,13 +103,13 @@ extension ChildProcess {
         try start(words, variables: variables).wait()
     }
 
-    /// Starts a command with this process's input and output. The kernel kills it when the calling thread ends.
+    /// Starts a command with this process's input, or the descriptor `input`, and its output. The kernel kills it when the calling thread ends.
     /// System calls: fork(2), execve(2)
     package static func start(
-        _ words: [[UInt8]], variables: [(name: String, value: [UInt8])]
+        _ words: [[UInt8]], input: Int32 = -1, variables: [(name: String, value: [UInt8])]
     ) throws(Errno) -> ChildProcess {
         try ChildProcess(
-            words, environment: environment(with: variables), input: -1, output: -1, diesWithParent: true)
+            words, environment: environment(with: variables), input: input, output: -1, diesWithParent: true)
     }
 
     /// Runs a command with `input` as its standard input, and returns its output and its exit status. The input is a

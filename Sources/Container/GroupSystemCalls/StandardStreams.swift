@@ -9,10 +9,22 @@ package enum StandardStreams {
     /// Returns the file of standard output; what is printed from now on goes to standard error. System calls: fcntl(2),
     /// dup2(2)
     package static func takeOutput() throws(Errno) -> FileDescriptor {
+        try redirectOutput(to: 2)
+    }
+
+    /// Makes standard output another file, and returns the file that it was. System calls: fcntl(2), dup2(2)
+    package static func redirectOutput(to file: borrowing FileDescriptor) throws(Errno) -> FileDescriptor {
+        try redirectOutput(to: file.number)
+    }
+
+    private static func redirectOutput(to number: Int32) throws(Errno) -> FileDescriptor {
         let stream = FileDescriptor(owning: try check { fcntl(1, F_DUPFD_CLOEXEC, 3) })
-        _ = try retryingOnInterrupt { dup2(2, 1) }
+        _ = try retryingOnInterrupt { dup2(number, 1) }
         return stream
     }
+
+    /// Makes standard output the file again that it was. System calls: dup2(2)
+    package static func restoreOutput(_ stream: borrowing FileDescriptor) { _ = dup2(stream.number, 1) }
 
     /// Returns the file of standard input, which is empty from now on. System calls: fcntl(2), openat2(2), dup2(2)
     package static func takeInput() throws(Errno) -> FileDescriptor {

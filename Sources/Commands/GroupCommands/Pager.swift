@@ -1,0 +1,74 @@
+import GroupBytes
+package import GroupCommandLine
+import GroupContainer
+import GroupSystemCalls
+
+/// The user's pager, which shows what is longer than a terminal, as git uses one.
+package struct Pager: ~Copyable {
+    private let child: ChildProcess
+    private let terminal: FileDescriptor
+    private let signals: TerminationSignals
+
+    /// The option that leaves it out.
+    package static let option = OptionSpecification.flag(
+        "no-pager", heading: OptionSpecification.commonHeading, help: "Print long output on a terminal without a pager."
+    )
+
+    package static let environment = [
+        HelpEntry(
+            "GROUPCTL_PAGER, PAGER",
+            "The pager for long output on a terminal, a line for sh(1); otherwise less with the options -FRX. If it is empty or cat, there is none."
+        )
+    ]
+
+    /// Starts the pager: what is written to standard output goes to it, until `finish`. Returns nil where there is none,
+    /// or standard output is no terminal. The keys of the terminal are the pager's.
+    static func start(isWanted: Bool) -> Pager? {
+        let isDumb = ["", "dumb"].contains(environmentValue("TERM") ?? "")
+        guard isWanted, StandardOutput.isTerminal, !isDumb, let command else { return nil }
+        // The user's own options for less take precedence.
+        let options = environmentValue("LESS") == nil ? [(name: "LESS", value: Array("FRX".utf8))] : []
+        do throws(Errno) {
+            let pipe = try FileDescriptor.pipe()
+            let child = try ChildProcess.start(
+                ["sh", "-c", command].map { Array($0.utf8) }, input: pipe.reading.number, variables: options)
+            let signals = TerminationSignals(leavingKeysToChild: ())
+            let terminal = try StandardStreams.redirectOutput(to: pipe.writing)
+            return Pager(child: child, terminal: terminal, signals: signals)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Returns the command; nil where the user wants none, or where it does not exist.
+    private static var command: String? {
+        let chosen = ["GROUPCTL_PAGER", "PAGER"].lazy.compactMap { environmentValue($0) }.first ?? "less"
+        guard let name = chosen.split(separator: " ").first, name != "cat" else { return nil }
+        // A word with other characters is the shell's to understand.
+        let isName = name.allSatisfy { $0.isLetter || $0.isNumber || "-_./+".contains($0) }
+        return !isName || CommandStartFailure.exists(String(name)) ? chosen : nil
+    }
+
+    /// Gives standard output back, and waits until the user has ended the pager. A signal that ends this process ends
+    /// the pager, too.
+    consuming func finish() {
+        StandardStreams.restoreOutput(terminal)
+        _ = try? CommandEnd.wait(for: child, signals)
+    }
+}
+
+extension CommandRun {
+    /// Runs `body`, whose output goes to the user's pager where standard output is a terminal. That the pager is ended
+    /// before the end of the output is no error.
+    package mutating func paged(_ body: (inout CommandRun) throws -> Void) throws {
+        guard let pager = Pager.start(isWanted: !arguments.flag("no-pager")) else { return try body(&self) }
+        let outcome = Result {
+            try body(&self)
+            try output.flush()
+        }
+        pager.finish()
+        do {
+            try outcome.get()
+        } catch OutputError.closedPipe {}
+    }
+}
