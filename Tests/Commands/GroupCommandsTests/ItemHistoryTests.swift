@@ -57,6 +57,19 @@ import Testing
         #expect(history(of: "d/a", isThere: true, changes) == [1, 2, 4, 6, 7])
     }
 
+    @Test func `an item that is saved by renaming another file has the history of both files`() {
+        let changes = [
+            sample(.created, "d"), sample(.created, "d/a"), sample(.moved(from: "d"), "e"), sample(.created, "e/tmp"),
+            sample(.modified, "e/tmp"), sample(.moved(from: "e/tmp"), "e/a"), sample(.modified, "e/a"),
+        ]
+        #expect(history(of: "e/a", isThere: true, changes) == [1, 2, 3, 4, 5, 6])
+        // What had ended before is another item.
+        let ended = [
+            sample(.created, "a"), sample(.removed, "a"), sample(.created, "b"), sample(.moved(from: "b"), "a"),
+        ]
+        #expect(history(of: "a", isThere: true, ended) == [2, 3])
+    }
+
     /// A container that changes at random, in which each item has an identity.
     private struct Model {
         var random: UInt64

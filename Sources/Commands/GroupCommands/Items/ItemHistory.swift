@@ -2,20 +2,27 @@ package import GroupContainer
 
 /// Finds the changes of an item among those of a container, which are noted from the newest back to the oldest: also
 /// those of the names that the item had before a move, and those of directories above it that moved or removed the
-/// item with them. An item that was removed and made again has the changes of both.
+/// item with them. An item that was removed and made again, or was replaced by one that was moved to its path, has the
+/// changes of both: many programs save by writing another file and renaming it.
 package struct ItemHistory {
-    private var name: ItemPath
-    /// Whether the item is there before the changes that were noted; nil if that is not known.
-    private var isThere: Bool?
-    /// The numbers of the item's changes, the newest first.
-    private var found: [Int] = []
-    /// Changes of directories above that concern the item if an older change shows that it was there.
-    private var unconfirmed: [Int] = []
+    private var trails: [Trail]
 
     /// Begins the history of the item that has this name now, or had it last.
-    package init(of item: ItemPath, isThere: Bool) {
-        name = item
-        self.isThere = isThere
+    package init(of item: ItemPath, isThere: Bool) { trails = [Trail(name: item, isThere: isThere)] }
+
+    /// Notes the change before those that were noted.
+    package mutating func note(_ change: Change, number: Int) {
+        for index in trails.indices {
+            let (name, isOwnMove) = (trails[index].name, trails[index].isMovedItself(by: change))
+            trails[index].note(change, number: number)
+            if isOwnMove { trails.append(Trail(name: name, isThere: nil, isCandidate: true)) }
+        }
+        trails.removeAll(where: \.isOver)
+    }
+
+    /// Returns the numbers of the item's changes, the oldest first. `isComplete`: no older changes were dropped.
+    package func numbers(isComplete: Bool) -> [Int] {
+        Set(trails.flatMap { $0.numbers(isComplete: isComplete) }).sorted()
     }
 
     /// Returns all names that the item may have had, given the moves and exchanges of the container, the oldest first.
@@ -39,9 +46,35 @@ package struct ItemHistory {
             name.isAt(orBelow: change.path) || (change.kind.otherPath.map { name.isAt(orBelow: $0) } ?? false)
         }
     }
+}
+
+/// The changes of one item, back through its names.
+private struct Trail {
+    private(set) var name: ItemPath
+    /// Whether the item is there before the changes that were noted; nil if that is not known.
+    private var isThere: Bool?
+    /// Whether there may have been no such item: one that the move of another to its path has replaced.
+    private var isCandidate: Bool
+    /// Whether there was no such item.
+    private(set) var isOver = false
+    /// The numbers of the item's changes.
+    private var found: [Int] = []
+    /// Changes of directories above that concern the item if an older change shows that it was there.
+    private var unconfirmed: [Int] = []
+
+    init(name: ItemPath, isThere: Bool?, isCandidate: Bool = false) {
+        self.name = name
+        self.isThere = isThere
+        self.isCandidate = isCandidate
+    }
+
+    func isMovedItself(by change: Change) -> Bool {
+        if case .moved = change.kind { return change.path == name }
+        return false
+    }
 
     /// Notes the change before those that were noted.
-    package mutating func note(_ change: Change, number: Int) {
+    mutating func note(_ change: Change, number: Int) {
         let isOwn = change.path == name
         switch change.kind {
         case .moved(let from):
@@ -60,7 +93,7 @@ package struct ItemHistory {
             if name.isAt(orBelow: change.path) { leave(number, isOwn: isOwn) }
         case .created:
             if isOwn { confirm(number) }
-            if name.isAt(orBelow: change.path) { (isThere, unconfirmed) = (false, []) }
+            if name.isAt(orBelow: change.path) { (isThere, unconfirmed, isOver) = (false, [], isCandidate) }
         case .modified, .touched:
             if isOwn {
                 confirm(number)
@@ -70,15 +103,11 @@ package struct ItemHistory {
         }
     }
 
-    /// Returns the numbers of the item's changes, the oldest first. `isComplete`: no older changes were dropped.
-    package consuming func numbers(isComplete: Bool) -> [Int] {
-        if !isComplete { found += unconfirmed }
-        return found.reversed()
-    }
+    func numbers(isComplete: Bool) -> [Int] { isComplete || isCandidate ? found : found + unconfirmed }
 
     private mutating func confirm(_ number: Int) {
         found += unconfirmed + [number]
-        unconfirmed = []
+        (unconfirmed, isCandidate) = ([], false)
     }
 
     private mutating func arrive(from before: ItemPath, _ number: Int, isOwn: Bool) {
@@ -90,7 +119,10 @@ package struct ItemHistory {
     }
 
     private mutating func leave(_ number: Int, isOwn: Bool) {
-        if isOwn {
+        if isCandidate {
+            // It had ended before the other item came.
+            isOver = true
+        } else if isOwn {
             // What a directory above did later was after the item's end.
             found.append(number)
             (isThere, unconfirmed) = (true, [])
