@@ -2,7 +2,8 @@
 /// containers.
 ///
 /// `COMMAND --complete WORD…` prints the completions of the last word, which may be empty: one in each line, with its
-/// meaning after a TAB. If nothing is printed, the shell completes names of files.
+/// meaning after a TAB. If nothing is printed, the shell completes the COMMAND after a `--`, as if it stood alone, and
+/// names of files elsewhere.
 package struct Completions: Sendable {
     /// The shells for which there are scripts.
     package enum Shell: String, Sendable, CaseIterable { case bash, zsh, fish }
@@ -32,10 +33,19 @@ package struct Completions: Sendable {
     private var bash: [String] {
         [
             "\(function)() {",
-            "    local word offered=() before=\"${COMP_WORDS[COMP_CWORD]}\"",
+            "    local word at offered=() before=\"${COMP_WORDS[COMP_CWORD]}\"",
             "    while IFS= read -r word; do offered+=(\"$(printf %q \"${word%%$'\\t'*}\")\"); done \\",
             "        < <(\(name) \(Self.question) \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)",
             "    COMPREPLY=(\"${offered[@]}\")",
+            "    for ((at = 1; at < COMP_CWORD && ${#offered[@]} == 0; at++)); do",
+            "        [[ ${COMP_WORDS[at]} = -- ]] || continue",
+            "        if declare -F _command_offset >/dev/null; then",
+            "            _command_offset $((at + 1))",
+            "        elif ((COMP_CWORD == at + 1)); then",
+            "            mapfile -t COMPREPLY < <(compgen -c -- \"$before\")",
+            "        fi",
+            "        return",
+            "    done",
             "    if [[ ${#offered[@]} = 1 && ${offered[0]} = *[/=] ]]; then compopt -o nospace 2>/dev/null; fi",
             "}",
             "complete -o default -o bashdefault -F \(function) \(name)",
@@ -53,7 +63,11 @@ package struct Completions: Sendable {
             "            *) plain+=(\"${line%%$'\\t'*}\"); shown+=(\"${line/$'\\t'/  -- }\") ;;",
             "        esac",
             "    done",
-            "    if (( $#plain + $#open == 0 )); then _files; return; fi",
+            "    if (( $#plain + $#open == 0 )); then",
+            "        local at=${words[(i)--]}",
+            "        if (( at < CURRENT )); then shift $at words; (( CURRENT -= at )); _normal; return; fi",
+            "        _files; return",
+            "    fi",
             "    compadd -l -d shown -a plain",
             "    compadd -S '' -a open",
             "}",
@@ -72,6 +86,11 @@ package struct Completions: Sendable {
             "    set -l offered (\(name) \(Self.question) (commandline -opc)[2..] \"$plain\" 2>/dev/null)",
             "    if set -q offered[1]",
             "        printf '%s\\n' $offered",
+            "    else if set -l at (contains -i -- -- (commandline -opc))",
+            "        set -l words (commandline -opc)",
+            "        set -l command $words[(math $at + 1)..]",
+            "        set -q command[1]; and set command (string escape -- $command)",
+            "        complete -C (string join ' ' -- $command \"$word\")",
             "    else",
             "        __fish_complete_path \"$plain\"",
             "    end",

@@ -31,7 +31,26 @@ import Testing
         #expect(try await offered("groupctl", "help", "defaults", "ex") == ["export"])
         #expect(try await offered("watch-group", "--inc") == ["--include"])
         #expect(try await offered("groupctl", "update", "./container/", "x", "") == ["--"])
-        #expect(try await offered("groupctl", "update", "./container/", "x", "--", "") == [], "a file, or a program")
+    }
+
+    @Test func `completions offer commands after '--', and leave their arguments to the shell`() async throws {
+        #expect(try await offered("watch-group", "./container/", "--", "bas").contains("bash"))
+        #expect(try await offered("groupctl", "update", "./container/", "x", "--", "groupct") == ["groupctl"])
+        #expect(try await offered("watch-group", "./container/", "--", "cat", "./cont") == [], "a file")
+        #expect(try await offered("groupctl", "list", "--", "./cont") == ["./container/"], "no COMMAND follows")
+    }
+
+    @Test func `bash completes the arguments of COMMAND with bash-completion, if that is loaded`() async throws {
+        let script = """
+            _command_offset() { COMPREPLY=("from $1"); }
+            source <("$1" --completions=bash); COMP_WORDS=(watch-group ./container/ -- make te); COMP_CWORD=4
+            _watch_group; echo "${COMPREPLY[@]}"
+            """
+        let outcome = try await Command(
+            "bash", ["-c", script, "bash", BuildDirectory.resolve("watch-group")], environment: container.environment,
+            directory: container.directory
+        ).finish()
+        #expect(outcome.text == "from 3\n", "\(outcome)")
     }
 
     @Test func `completions offer the values of an option`() async throws {
@@ -91,6 +110,8 @@ import Testing
             #expect(try await offered("groupctl read './container/' \(word)") == ["Library/a b"], "\(word)")
         }
         #expect(try await offered("groupctl --color=al") == ["--color=always"])
+        #expect(try await offered("groupctl lock ./container/ x -- groupctl rea") == ["read"])
+        #expect(try await offered("groupctl update ./container/ x -- groupct").contains("groupctl"))
         #expect(try await offered("groupctl read ./container/ --generation-file ./cont") == ["./container/"])
     }
 
@@ -113,6 +134,9 @@ import Testing
             try terminal.wait { $0.contains("\(30 + number)s") }
         }
         #expect(terminal.text.split(separator: "its content").count == 5, "\(terminal.text)")
+        try terminal.type("groupctl lock ./container/ x -- groupctl rea\t./cont\t L\ta\t; echo $((30 + 9))s\r")
+        try terminal.wait { $0.contains("39s") }
+        #expect(terminal.text.split(separator: "its content").count == 6, "\(terminal.text)")
         try terminal.type("exit\r")
         #expect(terminal.reap() == 0)
     }
