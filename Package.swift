@@ -335,9 +335,9 @@ let widgetsTestsTargets: [Target] = [
     widgetsTests.tests(
         "WidgetsTests",
         uses: [
-            "TestSupport", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer", "groupctl", "watch-group",
-            "todo", "todo-widget", "readme-example", "tour", "note", "note-widget", "countdown", "countdown-widget",
-            "quick-actions", "quick-actions-widget",
+            "TestSupport", "GroupContainerTesting", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer",
+            "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "tour", "note", "note-widget",
+            "countdown", "countdown-widget", "quick-actions", "quick-actions-widget", "NoteShared",
         ]),
     widgetsTests.tests(
         "GroupWidgetHostingTests",

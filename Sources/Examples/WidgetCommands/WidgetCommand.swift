@@ -13,20 +13,35 @@ package enum WidgetCommand {
     package static func main<Provider: WidgetProvider>(
         name: String, summary: String, group: String, needing traits: [PackageTrait] = [], provider: Provider
     ) -> Never where Provider.Snapshot: WidgetContent {
+        main(name: name, summary: summary, group: group, needing: traits) { _, _ in provider }
+    }
+
+    /// Runs a provider as a command with further options; `make` gets the arguments and the container. A widget that
+    /// `isPressable` has the options by which a bar presses it.
+    package static func main<Provider: WidgetProvider>(
+        name: String, summary: String, group: String, needing traits: [PackageTrait] = [],
+        options: [OptionSpecification] = [], isPressable: Bool = false,
+        _ make: (ParsedArguments, Container) throws -> Provider
+    ) -> Never where Provider.Snapshot: WidgetContent {
+        var usage = ["\(name) [--group GROUP] [--hosted | --once | --output BAR]"]
+        if isPressable { usage.append("\(name) [--group GROUP] --press WORD | --press-line N") }
         let specification = CommandSpecification(
-            name: name, summary: summary, usage: ["\(name) [--group GROUP] [--hosted | --once | --output BAR]"],
-            options: [
+            name: name, summary: summary, usage: usage,
+            options: options + [
                 .value("group", letter: "g", "GROUP", help: "The container; the default is \(group)."),
                 .flag("hosted", help: "Exchange messages with widget-host on standard input and output."),
                 .value(
                     "output", letter: "o", "BAR", help: "Print lines for a status bar: waybar, polybar or i3blocks."),
                 .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
                 .flag("expanded", help: "Show the expanded view instead of the compact view."),
-            ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
+            ] + (isPressable ? Pressing.options : [])
+                + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
             exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
         CommandRun.main(specification, needing: traits) { run in
             let container = try container(run.arguments, else: group)
+            let provider = try make(run.arguments, container)
             let program = WidgetProgram(provider, in: container)
+            if isPressable, try Pressing.perform(run.arguments, program, timeout: run.lockTimeout) { return .success }
             let environment =
                 run.arguments.flag("expanded")
                 ? WidgetEnvironment(displayMode: .expanded, maximumSize: WidgetSize(columns: 80, rows: 20))
@@ -40,7 +55,8 @@ package enum WidgetCommand {
                 guard let bar = BarFormat(rawValue: name) else {
                     throw run.arguments.usageError("--output must be waybar, polybar or i3blocks")
                 }
-                try blocking { try await program.print(to: bar) }
+                let presser = isPressable ? Pressing.command(["--group", "\(container.path)"]) : nil
+                try blocking { try await program.print(to: bar, presser: presser) }
                 return .success
             }
             if run.arguments.flag("once") {

@@ -55,9 +55,10 @@ struct `The example widgets` {
 
     @Test func `the note widget shows each saved note, also those saved while it was hidden`() throws {
         let stage = try Stage("note")
-        try stage.sees("note", "active", "nothing noted")
+        let button = #"\n> Add the time"#
+        try stage.sees("note", "active", "nothing noted\(button)")
         #expect(try stage.app("note", "save", "milk").status == 0)
-        try stage.sees("note", "active", "milk")
+        try stage.sees("note", "active", "milk\(button)")
         #expect(try stage.app("note", "--through", "defaults", "save", "bread").status == 0)
         try stage.sees("note", "active", "bread")
         try stage.host.send("hide note")
@@ -65,6 +66,19 @@ struct `The example widgets` {
         #expect(try stage.app("note", "clear").status == 0)
         try stage.host.send("show note")
         try stage.sees("note", "active", "nothing noted")
+    }
+
+    @Test func `a press ticks a task of the note, and removes what is done`() throws {
+        let stage = try Stage("note")
+        #expect(try stage.app("note", "save", "--", "- [ ] milk\n- [ ] bread").status == 0)
+        try stage.sees("note", "active", #"[ ] milk\n[ ] bread\n> Add the time"#)
+        try stage.host.send("press note 1")
+        try stage.sees("note", "active", #"[x] milk\n[ ] bread\n> Add the time\n> Remove 1 done"#)
+        try stage.host.send("press note 4")
+        try stage.sees("note", "active", #"[ ] bread\n> Add the time"#)
+        #expect(try stage.app("note", "get").text == "- [ ] bread\n")
+        try stage.host.send("press note 2")
+        try stage.host.waitForText(#"[ ] bread\n2"#)
     }
 
     @Test func `the to-do widgets show entries or a button, and open the app`() throws {

@@ -47,8 +47,9 @@ extension Conversation {
     }
 }
 
+/// Returns the lines without the buttons.
 private func texts(_ answer: WidgetMessage.Answer) -> [String]? {
-    answer.timeline?.entry(at: Date())?.snapshot.lines.map(\.text)
+    answer.timeline?.entry(at: Date())?.snapshot.lines.filter { $0.control == nil }.map(\.text)
 }
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))

@@ -17,37 +17,69 @@ struct `The note example` {
 
     @Test(arguments: ["file", "defaults"])
     func `the note app saves, prints and clears a note, and the widget shows it`(way: String) throws {
-        let widget = try RunningProcess(["note-widget", "--group", place.path])
-        try widget.waitForText("note\tnothing noted\n")
+        // A note in the defaults has no buttons.
+        let button = way == "file" ? " / > Add the time" : ""
         #expect(try note("--through", way, "get") == (66, "note: there is no note\n"))
+        let widget = try RunningProcess(["note-widget", "--group", place.path])
+        try widget.waitForText("note\tnothing noted\(button)\n")
         #expect(try note("save", "one\ntwo") == (0, ""))
-        try widget.waitForText("note\tone / two\n")
+        try widget.waitForText("note\tone / two\(button)\n")
         #expect(try note("get") == (0, "one\ntwo\n"))
         #expect(FileManager.default.fileExists(atPath: place.path + "/Library/note.txt") == (way == "file"))
         #expect(try note("clear") == (0, ""))
         #expect(try note("get").status == 66)
         try widget.waitForLines(3)
-        #expect(widget.text == "note\tnothing noted\nnote\tone / two\nnote\tnothing noted\n")
+        let nothing = "note\tnothing noted\(button)\n"
+        #expect(widget.text == "\(nothing)note\tone / two\(button)\n\(nothing)")
     }
 
-    @Test func `the note stays the same when its storage changes, and the widget prints no line`() throws {
+    @Test func `the note stays the same when its storage changes, and the widget has buttons where it is a file`()
+        throws
+    {
         _ = try note("save", "x")
         let widget = try RunningProcess(["note-widget", "--group", place.path])
-        try widget.waitForText("note\tx\n")
+        try widget.waitForText("note\tx / > Add the time\n")
         #expect(try note("--through", "defaults", "get").text == "x\n")
+        try widget.waitForText("note\tx\n")
         #expect(try note("--through", "file", "get").text == "x\n")
         #expect(try note("save", "y").status == 0)
-        try widget.waitForText("note\ty\n")
-        #expect(widget.text == "note\tx\nnote\ty\n")
+        try widget.waitForText("note\ty / > Add the time\n")
+        #expect(!widget.text.contains("nothing"))
     }
 
     @Test func `each process of the note widget shows the note`() throws {
         let widgets = try (0..<3).map { _ in try RunningProcess(["note-widget", "--group", place.path]) }
-        for widget in widgets { try widget.waitForText("note\tnothing noted\n") }
+        for widget in widgets { try widget.waitForText("note\tnothing noted / > Add the time\n") }
         for text in ["one", "two", "three"] {
             _ = try note("save", text)
-            for widget in widgets { try widget.waitForText("note\t\(text)\n") }
+            for widget in widgets { try widget.waitForText("note\t\(text) / > Add the time\n") }
         }
+    }
+
+    @Test
+    func `presses tick a task off, remove what is done, and add the time, and a press of what is gone is refused`()
+        throws
+    {
+        func press(_ word: String) throws -> (status: Int32, text: String) {
+            try RunningProcess(["note-widget", "--group", place.path, "--press", word]).finish()
+        }
+        _ = try note("save", "shop\n- [ ] milk\n- [ ] bread")
+        let widget = try RunningProcess(["note-widget", "--group", place.path, "--expanded"])
+        try widget.waitForText("note\tshop / [ ] milk / [ ] bread / > Add the time\n")
+        #expect(try press("2%3Amilk=on") == (0, ""))
+        try widget.waitForText("note\tshop / [x] milk / [ ] bread / > Add the time / > Remove 1 done\n")
+        #expect(try RunningProcess(["note-widget", "--group", place.path, "--press-line", "5"]).finish() == (0, ""))
+        try widget.waitForText("note\tshop / [ ] bread / > Add the time\n")
+        #expect(try press("add-time").status == 0)
+        #expect(try note("get").text.hasPrefix("shop\n- [ ] bread\n2"))
+        let before = try note("get").text
+        #expect(try press("2%3Amilk=on").text.contains("'2:milk' is not in the note"))
+        #expect(try press("remove-done").text.contains("nothing in the note is done"))
+        #expect(try press("other").text.contains("no button 'other'"))
+        #expect(try note("get").text == before)
+        #expect(try note("--through", "defaults", "get").status == 0)
+        #expect(try press("add-time").text.contains("not in its file any more"))
+        #expect(try note("get").text == before)
     }
 
     @Test func `the note app saves at the end of its input and when it is ended`() throws {
