@@ -202,6 +202,11 @@ let widgetExamples: [Target] =
     + example("note", "NoteShared")
     + example("countdown", "CountdownShared")
     + example("quick-actions", "QuickActionsShared")
+    + [
+        // Widgets of files that other programs write.
+        examples.module("AgendaShared"),
+        examples.program("agenda-widget", uses: commandModules + ["Widgets", "WidgetCommands", "AgendaShared"]),
+    ]
 
 let extensionExamples: [Target] = [
     // An app, its share extension, and an action of another app.
@@ -338,13 +343,14 @@ let widgetsTestsTargets: [Target] = [
             "TestSupport", "GroupContainerTesting", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer",
             "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "tour", "note", "note-widget",
             "countdown", "countdown-widget", "quick-actions", "quick-actions-widget", "NoteShared",
+            "AgendaShared", "agenda-widget",
         ]),
     widgetsTests.tests(
         "GroupWidgetHostingTests",
         uses: [
             "TestSupport", "GroupManifests", "GroupWidgetHosting", "Widgets", "WidgetApp", "GroupContainer",
             "GroupSystemCalls", "widget-host", "test-widget", "groupctl", "todo", "todo-widget", "note", "note-widget",
-            "countdown", "countdown-widget", "quick-actions", "quick-actions-widget",
+            "countdown", "countdown-widget", "quick-actions", "quick-actions-widget", "agenda-widget",
         ]),
     widgetsTests.tests(
         "GroupTodayViewTests",

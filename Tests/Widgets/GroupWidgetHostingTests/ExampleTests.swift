@@ -49,8 +49,8 @@ struct `The example widgets` {
     @Test func `the example manifests have no findings, and each has a title`() throws {
         let manifests = projectDirectory.appending(path: "Sources/Examples/Manifests").path
         let found = ManifestDirectories<WidgetManifest>(manifests).read()
-        #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 8)
-        #expect(Set(found.manifests.map(\.title)).count == 8, "\(found.manifests.map(\.title))")
+        #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 9)
+        #expect(Set(found.manifests.map(\.title)).count == 9, "\(found.manifests.map(\.title))")
     }
 
     @Test func `the note widget shows each saved note, also those saved while it was hidden`() throws {
@@ -79,6 +79,24 @@ struct `The example widgets` {
         #expect(try stage.app("note", "get").text == "- [ ] bread\n")
         try stage.host.send("press note 2")
         try stage.host.waitForText(#"[ ] bread\n2"#)
+    }
+
+    @Test func `the agenda follows the file that another program copies, and says what it leaves out`() throws {
+        let stage = try Stage("agenda")
+        try stage.sees("agenda", "active", "there is no Library/agenda.ics")
+        let day = Date(timeIntervalSinceNow: 3 * 86_400).formatted(
+            .iso8601.year().month().day().dateSeparator(.omitted))
+        let text = """
+            BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Fair\r\nLOCATION:Hall 3\r\nDTSTART;VALUE=DATE:\(day)\r\nEND:VEVENT\r
+            BEGIN:VEVENT\r\nSUMMARY:x\r\nDTSTART:soon\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n
+            """
+        let file = stage.container.directory + "/new.ics"
+        try Data(text.utf8).write(to: URL(filePath: file))
+        let library = stage.container.path + "/Library"
+        #expect(
+            try RunningProcess(["sh", "-c", "mkdir -p '\(library)' && cp '\(file)' '\(library)/agenda.ics'"]).reap()
+                == 0)
+        try stage.host.waitForText(#" Fair Hall 3\nan event is left out: line 9: DTSTART is 'soon'"#)
     }
 
     @Test func `the to-do widgets show entries or a button, and open the app`() throws {

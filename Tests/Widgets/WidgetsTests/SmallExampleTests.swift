@@ -130,3 +130,57 @@ struct `The countdown example` {
         #expect(try RunningProcess(["countdown", "--group", place.path, "show"]).finish() == (0, "no countdown\n"))
     }
 }
+
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
+struct `The agenda example` {
+    private let place: Place
+
+    init() throws { place = try Place() }
+
+    /// Writes a calendar as any program would. The seconds are from now.
+    private func save(_ events: [(title: String, start: Double, end: Double)], to file: String = "agenda.ics") throws {
+        func time(_ seconds: Double) -> String {
+            Date(timeIntervalSinceNow: seconds).formatted(.iso8601).filter { !"-:".contains($0) }
+        }
+        let lines = events.map {
+            "BEGIN:VEVENT\r\nSUMMARY:\($0.title)\r\nDTSTART:\(time($0.start))\r\nDTEND:\(time($0.end))\r\nEND:VEVENT\r\n"
+        }
+        let directory = URL(filePath: place.path).appending(path: "Library")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try Data("BEGIN:VCALENDAR\r\n\(lines.joined())END:VCALENDAR\r\n".utf8).write(
+            to: directory.appending(path: file), options: .atomic)
+    }
+
+    @Test func `the agenda follows its file, and what begins and ends by itself`() throws {
+        let widget = try RunningProcess(["agenda-widget", "--group", place.path])
+        try widget.waitForText("agenda\tthere is no Library/agenda.ics\n")
+        try save([])
+        try widget.waitForText("agenda\tnothing planned\n")
+        let day = 86_400.0
+        try save([("Standup", -600, 8), ("Lunch", 8, 12), ("Trip", 40 * day, 41 * day)])
+        try widget.waitForText { $0.contains(" Standup / ") && $0.contains("agenda\tnow–") }
+        // The file stays the same: these lines are of the timeline.
+        try widget.waitForText {
+            $0.split(separator: "\n").last.map { $0.hasPrefix("agenda\tnow–") && $0.contains("Lunch") } == true
+        }
+        try widget.waitForText {
+            $0.split(separator: "\n").last.map { !$0.contains("now–") && $0.hasSuffix(" Trip") } == true
+        }
+        try Data("nonsense".utf8).write(to: URL(filePath: place.path).appending(path: "Library/agenda.ics"))
+        try widget.waitForText("agenda\tLibrary/agenda.ics is not a calendar\n")
+        try FileManager.default.removeItem(atPath: place.path + "/Library/agenda.ics")
+        try widget.waitForText { $0.hasSuffix("not a calendar\nagenda\tthere is no Library/agenda.ics\n") }
+    }
+
+    @Test func `the agenda of another file has a kind of its own, and days as headings where there is room`() throws {
+        try save([("Standup", 86_400, 87_000), ("\u{1B}[31m", 86_401, 87_000)], to: "my work.ics")
+        let words = ["agenda-widget", "--group", place.path, "--file", "Library/my work.ics", "--once"]
+        let (status, text) = try RunningProcess(words + ["--expanded"]).finish()
+        #expect(status == 0 && text.hasPrefix("agenda-my-work\tTomorrow, ") && text.contains(" Standup / "), "\(text)")
+        #expect(!text.contains("\u{1B}"))
+        #expect(try RunningProcess(words + ["--expanded"]).finish().status == 3)
+        #expect(try RunningProcess(["agenda-widget", "--file", "Library/*"]).finish().status == 64)
+        let outside = try RunningProcess(["agenda-widget", "--group", place.path, "--file", "../x", "--once"]).finish()
+        #expect(outside.status != 0, "\(outside.text)")
+    }
+}
