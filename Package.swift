@@ -203,9 +203,10 @@ let widgetExamples: [Target] =
     + example("countdown", "CountdownShared")
     + example("quick-actions", "QuickActionsShared")
     + [
-        // Widgets of files that other programs write.
+        // Widgets without an app: of a file that any program writes, and of the machine.
         examples.module("AgendaShared"),
         examples.program("agenda-widget", uses: commandModules + ["Widgets", "WidgetCommands", "AgendaShared"]),
+        examples.program("gauges-widget", uses: commandModules + ["Widgets", "WidgetCommands"]),
     ]
 
 let extensionExamples: [Target] = [
@@ -343,14 +344,14 @@ let widgetsTestsTargets: [Target] = [
             "TestSupport", "GroupContainerTesting", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer",
             "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "tour", "note", "note-widget",
             "countdown", "countdown-widget", "quick-actions", "quick-actions-widget", "NoteShared",
-            "AgendaShared", "agenda-widget",
+            "AgendaShared", "agenda-widget", "gauges-widget",
         ]),
     widgetsTests.tests(
         "GroupWidgetHostingTests",
         uses: [
             "TestSupport", "GroupManifests", "GroupWidgetHosting", "Widgets", "WidgetApp", "GroupContainer",
             "GroupSystemCalls", "widget-host", "test-widget", "groupctl", "todo", "todo-widget", "note", "note-widget",
-            "countdown", "countdown-widget", "quick-actions", "quick-actions-widget", "agenda-widget",
+            "countdown", "countdown-widget", "quick-actions", "quick-actions-widget", "agenda-widget", "gauges-widget",
         ]),
     widgetsTests.tests(
         "GroupTodayViewTests",

@@ -49,8 +49,8 @@ struct `The example widgets` {
     @Test func `the example manifests have no findings, and each has a title`() throws {
         let manifests = projectDirectory.appending(path: "Sources/Examples/Manifests").path
         let found = ManifestDirectories<WidgetManifest>(manifests).read()
-        #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 9)
-        #expect(Set(found.manifests.map(\.title)).count == 9, "\(found.manifests.map(\.title))")
+        #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 10)
+        #expect(Set(found.manifests.map(\.title)).count == 10, "\(found.manifests.map(\.title))")
     }
 
     @Test func `the note widget shows each saved note, also those saved while it was hidden`() throws {
@@ -97,6 +97,11 @@ struct `The example widgets` {
             try RunningProcess(["sh", "-c", "mkdir -p '\(library)' && cp '\(file)' '\(library)/agenda.ics'"]).reap()
                 == 0)
         try stage.host.waitForText(#" Fair Hall 3\nan event is left out: line 9: DTSTART is 'soon'"#)
+    }
+
+    @Test func `the gauges show memory and disk`() throws {
+        let stage = try Stage("machine")
+        try stage.host.waitForText { $0.contains(#/machine\tactive\tMemory \d+ %\\nDisk \d+ %/#) }
     }
 
     @Test func `the to-do widgets show entries or a button, and open the app`() throws {

@@ -184,3 +184,54 @@ struct `The agenda example` {
         #expect(outside.status != 0, "\(outside.text)")
     }
 }
+
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
+struct `The gauges example` {
+    private let place: Place
+
+    init() throws { place = try Place() }
+
+    private func save(available: Int, to directory: URL) throws {
+        let text = "MemTotal:       1048576 kB\nMemFree:  9 kB\nMemAvailable:   \(available) kB\n"
+        try Data(text.utf8).write(to: directory.appending(path: "meminfo"), options: .atomic)
+    }
+
+    @Test func `the gauges show a change of a percent, warn above 90, and print nothing for less`() throws {
+        // Outside of what the container has: nothing reports its changes.
+        let proc = URL(filePath: place.path + "-proc")
+        defer { try? FileManager.default.removeItem(at: proc) }
+        try FileManager.default.createDirectory(at: proc.appending(path: "pressure"), withIntermediateDirectories: true)
+        try save(available: 524_288, to: proc)
+        try Data("some avg10=9.00 avg60=25.40 avg300=0.00 total=1\n".utf8).write(
+            to: proc.appending(path: "pressure/memory"))
+        let set = ["groupctl", "defaults", "set", place.path, "machine", "--type", "json", "disks"]
+        #expect(try RunningProcess(set + ["[]"]).finish().status == 0)
+        let words = ["gauges-widget", "--group", place.path, "--proc", proc.path]
+        let widget = try RunningProcess(words)
+        try widget.waitForText("machine\tMemory 50 % / Memory wait 25 %\n")
+        // Half a percent less, and a refresh that the disks cause: the second view differs by the disk only.
+        try save(available: 527_000, to: proc)
+        #expect(try RunningProcess(set + [#"["/nowhere"]"#]).finish().status == 0)
+        try widget.waitForText("machine\tMemory 50 % / Disk /nowhere: not there / Memory wait 25 %\n")
+        let center = try place.center()
+        try save(available: 527_100, to: proc)
+        try center.reloadTimelines(ofKind: "machine")
+        try save(available: 40_000, to: proc)
+        try center.reloadTimelines(ofKind: "machine")
+        try widget.waitForText("machine\tMemory 96 % / Disk /nowhere")
+        #expect(widget.text.split(separator: "\n").count == 3, "\(widget.text)")
+        widget.kill()
+        #expect(try RunningProcess(set + ["[]"]).finish().status == 0)
+        let bar = try RunningProcess(words + ["--output", "waybar"])
+        try bar.waitForText { $0.contains("Memory 96 %") && !$0.contains("nowhere") && $0.contains("\"warning\"") }
+    }
+
+    @Test func `the gauges of this machine have a disk, and a refresh without news is noData`() throws {
+        let words = ["gauges-widget", "--group", place.path, "--once", "--expanded"]
+        let (status, text) = try RunningProcess(words).finish()
+        #expect(
+            status == 0 && text.contains(#/^machine\tMemory of \d+ [GM]iB \d+ % \/ Disk of \d+ [GM]iB \d+ %/#),
+            "\(text)")
+        #expect(try RunningProcess(words).finish() == (3, ""))
+    }
+}
