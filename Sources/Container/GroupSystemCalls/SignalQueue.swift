@@ -35,7 +35,7 @@ package struct TerminationSignals: Sendable {
     /// Makes these signals only record their number from now on. System calls: sigaction(2)
     package init() { clinux_note_signals() }
 
-    /// Does the same, except that SIGINT and SIGQUIT have no effect until the next value is made: the terminal sends
+    /// Makes SIGTERM and SIGHUP record their number, and SIGINT and SIGQUIT do nothing until the next value is made: a terminal sends
     /// them also to a child, whose keys they are. System calls: sigaction(2)
     package init(leavingKeysToChild: Void) {
         clinux_note_signals()
