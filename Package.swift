@@ -79,7 +79,8 @@ let commandsTargets: [Target] = [
     commands.module("GroupCommandLine", uses: ["GroupBytes", "GroupSystemCalls"]),
     commands.module("GroupCommands", uses: ["GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"]),
     commands.program("watch-group", uses: commandModules),
-    commands.program("groupctl", uses: commandModules + ["Widgets", "RemovedOptions", "GroupServing"]),
+    commands.program(
+        "groupctl", uses: commandModules + ["GroupTerminal", "Widgets", "RemovedOptions", "GroupServing"]),
 ]
 
 // Sources/Widgets: widgets, apps that have widgets, hosts that show them.
@@ -99,7 +100,8 @@ let widgetsTargets: [Target] = [
             "Widgets", "GroupManifests", "GroupProtocolLines", "GroupContainer", "GroupBytes", "GroupSystemCalls",
             "GroupCommandLine",
         ]),
-    widgets.module("GroupTodayView", uses: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"]),
+    widgets.module("GroupTerminal", uses: ["Widgets", "GroupSystemCalls", "GroupCommandLine"]),
+    widgets.module("GroupTodayView", uses: ["GroupTerminal", "GroupWidgetHosting", "GroupSystemCalls"]),
     widgets.program(
         "widget-host", uses: commandModules + ["Widgets", "GroupManifests", "GroupWidgetHosting", "GroupTodayView"]),
     .systemLibrary(name: "CGTK4", path: widgets.path("CGTK4"), pkgConfig: "gtk4"),
@@ -467,7 +469,8 @@ let languagesTestsTargets: [Target] = [
 
 let decoders: [Target.Dependency] = [
     "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "GroupProtocolLines", "Widgets",
-    "GroupManifests", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine", "GroupCommands", "Extensions",
+    "GroupManifests", "GroupWidgetHosting", "GroupTerminal", "GroupTodayView", "GroupCommandLine", "GroupCommands",
+    "Extensions",
     "ExtensionHosting", "Transfers", "GroupCluster", "GroupEtcd", "GroupServing", "GroupLibrary", "CGroupInterface",
 ]
 let fuzzers: [Target] = [

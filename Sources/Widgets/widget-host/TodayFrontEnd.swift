@@ -23,7 +23,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
 
     init(_ options: CommonOptions, _ directories: ManifestDirectories<WidgetManifest>) throws {
         isVerbose = options.isVerbose
-        terminal = try TodayTerminal(TodayLook(options.color)) {
+        terminal = try TodayTerminal(TerminalLook(options.color)) {
             directories.read().manifests.map { KnownWidget(kind: $0.kind, title: $0.title) }
         }
         knownRooms = rooms

@@ -34,7 +34,7 @@ private func die() {
 }
 
 private func run() throws {
-    var terminal = try TodayTerminal(TodayLook()) { [KnownWidget(kind: "c", title: "Gamma")] }
+    var terminal = try TodayTerminal(TerminalLook()) { [KnownWidget(kind: "c", title: "Gamma")] }
     let poller = try Poller()
     if let descriptor = terminal.descriptor { try poller.add(descriptor) }
     terminal.take(TodayModel([panel("a", "Alpha"), panel("b", "Beta")]))

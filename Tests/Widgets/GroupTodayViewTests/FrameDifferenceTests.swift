@@ -9,7 +9,7 @@ struct `Bytes from one frame to the next` {
 
     private func follow(_ seed: UInt64) {
         var random = RandomToday(faultSeed &* 1_000 &+ seed)
-        let look = TodayLook(isColored: true, isUnicode: random.chance(0.8))
+        let look = TerminalLook(isColored: true, isUnicode: random.chance(0.8))
         var screen = TodayScreen(size: random.size(), look: look)
         var terminal = ModelTerminal(screen.size)
         var shown: Frame?

@@ -50,7 +50,7 @@ struct `Pictures of the Today view` {
     }
 
     @Test func `the Today view draws with ASCII without Unicode`() {
-        var screen = TodayScreen(size: WidgetSize(columns: 40, rows: 16), look: TodayLook(isUnicode: false))
+        var screen = TodayScreen(size: WidgetSize(columns: 40, rows: 16), look: TerminalLook(isUnicode: false))
         screen.take(TodayModel([SamplePanels.list, SamplePanels.next]))
         #expect(
             screen.text() == """

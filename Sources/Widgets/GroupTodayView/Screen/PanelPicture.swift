@@ -10,7 +10,7 @@ struct PanelPicture {
         var isSelected: Bool
         /// Whether the panel is hidden except for one line.
         var isFolded: Bool
-        var look: TodayLook
+        var look: TerminalLook
     }
 
     private let panel: Panel
@@ -281,32 +281,5 @@ struct PanelPicture {
 
     private mutating func note(until moment: Int64?) {
         if let moment { until = min(until ?? .max, moment) }
-    }
-}
-
-/// The characters of borders and signs.
-struct Glyphs: Hashable, Sendable {
-    let topLeft, topRight, bottomLeft, bottomRight, horizontal, vertical: String
-    let more, folded, dot, up, down: String
-
-    static let thin = Glyphs(
-        topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯", horizontal: "─", vertical: "│", more: "…",
-        folded: "▸", dot: "·", up: "↑", down: "↓")
-
-    /// The glyphs of the selected panel, which differ without colors, too.
-    static let thick = Glyphs(
-        topLeft: "┏", topRight: "┓", bottomLeft: "┗", bottomRight: "┛", horizontal: "━", vertical: "┃", more: "…",
-        folded: "▸", dot: "·", up: "↑", down: "↓")
-
-    static let plain = Glyphs(
-        topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", horizontal: "-", vertical: "|", more: "~",
-        folded: ">", dot: "-", up: "^", down: "v")
-
-    static let plainThick = Glyphs(
-        topLeft: "#", topRight: "#", bottomLeft: "#", bottomRight: "#", horizontal: "=", vertical: "#", more: "~",
-        folded: ">", dot: "-", up: "^", down: "v")
-
-    static func of(_ look: TodayLook, isThick: Bool = false) -> Glyphs {
-        look.isUnicode ? isThick ? thick : thin : isThick ? plainThick : plain
     }
 }

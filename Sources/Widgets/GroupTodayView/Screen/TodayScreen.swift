@@ -4,7 +4,7 @@
 /// terminal nor a clock.
 package struct TodayScreen: Sendable {
     package private(set) var size: WidgetSize
-    package let look: TodayLook
+    package let look: TerminalLook
     /// The host's panels; the selection belongs to this view.
     package internal(set) var today = TodayModel()
     /// All installed widgets.
@@ -19,7 +19,7 @@ package struct TodayScreen: Sendable {
     /// The visibility of each panel as the host has it.
     private var reported: [String: Bool] = [:]
 
-    package init(size: WidgetSize, look: TodayLook = TodayLook()) {
+    package init(size: WidgetSize, look: TerminalLook = TerminalLook()) {
         self.size = size
         self.look = look
     }

@@ -24,17 +24,6 @@ package struct CellStyle: Hashable, Sendable {
     package static var bold: CellStyle { CellStyle(isBold: true) }
     package static var faint: CellStyle { CellStyle(isFaint: true) }
     package static var reversed: CellStyle { CellStyle(isReversed: true) }
-
-    /// Creates the style of a widget's line.
-    package init(_ style: WidgetView.Style) {
-        switch style {
-        case .normal: self = .plain
-        case .prominent: self = .bold
-        case .secondary: self = .faint
-        case .good: self = CellStyle(.green)
-        case .warning: self = CellStyle(.yellow, isBold: true)
-        }
-    }
 }
 
 /// A cell of the screen. A wide character takes two cells, the second of which has no text.
@@ -94,20 +83,20 @@ extension [Cell] {
     }
 
     /// Returns the first cells, up to a width; `sign` marks that something was cut off.
-    func shortened(to width: Int, _ sign: Cell) -> [Cell] {
+    package func shortened(to width: Int, _ sign: Cell) -> [Cell] {
         if count <= width { return self }
         return width < 1 ? [] : clipped(to: width - 1) + [sign]
     }
 
     /// Returns exactly `width` cells.
-    func padded(to width: Int, _ style: CellStyle = .plain) -> [Cell] {
+    package func padded(to width: Int, _ style: CellStyle = .plain) -> [Cell] {
         let clipped = clipped(to: width)
         var blank = Cell.blank
         blank.style = style
         return clipped + Array(repeating: blank, count: Swift.max(0, width - clipped.count))
     }
 
-    func styled(_ style: CellStyle) -> [Cell] {
+    package func styled(_ style: CellStyle) -> [Cell] {
         map { cell in
             var cell = cell
             cell.style = style
