@@ -17,7 +17,7 @@ extension ContainerStatus {
                     ("files", .integer(Int64(journalFileCount))),
                 ])
             ),
-            ("members", .array(members.map(object))),
+            ("members", .array(members.map { object($0, in: self) })),
             ("suites", .array(suites.map { object($0, counted: "keys") })),
             ("channels", .array(channels.map { object($0, counted: "messages") })),
         ])
@@ -51,7 +51,7 @@ private func object(_ log: ContainerStatus.Log, counted noun: String) -> JSONVal
     return .object(fields)
 }
 
-private func object(_ member: ContainerStatus.Member) -> JSONValue {
+private func object(_ member: ContainerStatus.Member, in status: ContainerStatus) -> JSONValue {
     .object([
         ("pid", .integer(Int64(member.processIdentifier))), ("user", .integer(Int64(member.userIdentifier))),
         ("purpose", .string(member.purpose)), ("since", .string(Timestamp.text(member.sinceNanoseconds))),
@@ -68,6 +68,12 @@ private func object(_ member: ContainerStatus.Member) -> JSONValue {
                         ("wholeDirectory", .bool(access.isWholeDirectory)), ("purpose", .string(access.purpose)),
                         ("state", .string(access.isWaiting ? "waiting" : "holding")),
                         ("since", .string(Timestamp.text(access.sinceNanoseconds))),
+                        (
+                            "waitsFor",
+                            .array(
+                                Set(access.blockers.map { status.members[$0.member].processIdentifier }).sorted()
+                                    .map { .integer(Int64($0)) })
+                        ),
                     ])
                 })
         ),

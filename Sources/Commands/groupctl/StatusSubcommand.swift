@@ -5,17 +5,24 @@ import GroupContainer
 import GroupSystemCalls
 
 func status(_ run: inout CommandRun) throws -> ExitStatus {
+    let watching = run.arguments.flag("watch") ? try StatusWatching(run) : nil
+    if watching == nil, run.arguments.value("count") != nil {
+        throw run.arguments.usageError("--count is for --watch")
+    }
     let container = try run.openContainer()
     _ = container.coordinator(purpose: run.options.purpose)
+    let isTerminal = StandardOutput.isTerminal
+    let style = TerminalText(run.options.color)
+    func lines(_ status: ContainerStatus) -> [String] {
+        text(status, container, style).map { isTerminal ? TerminalText.visibleBetweenColors($0) : $0 }
+    }
+    if var watching { return try watching.run(container, &run, lines) }
     let status = try container.status()
     if run.options.isJSON {
         try run.output.writeLine(status.json(of: container).encoded())
         return .success
     }
-    let isTerminal = StandardOutput.isTerminal
-    for line in text(status, container, TerminalText(run.options.color)) {
-        try run.output.writeLine(isTerminal ? TerminalText.visibleBetweenColors(line) : line)
-    }
+    for line in lines(status) { try run.output.writeLine(line) }
     return .success
 }
 
@@ -39,10 +46,14 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
                 (access.isWaiting ? "waits for " : "holds ") + (access.isWriting ? "exclusive lock" : "shared lock")
                 + (access.isWholeDirectory ? " with everything below" : "")
             let role: TerminalText.Role = access.isWaiting ? .error : .modified
+            let others = access.blockers.map(\.member).reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
+            let behind = others.prefix(3).map { status.members[$0] }.map { "\($0.purpose) (\($0.processIdentifier))" }
             lines.append(
                 "    " + text.styled(what, as: role)
                     + "  \(access.path)  for \(Timestamp.duration(wallNanoseconds() - access.sinceNanoseconds))"
-                    + (access.purpose == member.purpose ? "" : "  " + text.styled(access.purpose, as: .faint)))
+                    + (access.purpose == member.purpose ? "" : "  " + text.styled(access.purpose, as: .faint))
+                    + (behind.isEmpty ? "" : "  behind " + behind.joined(separator: ", "))
+                    + (others.count > behind.count ? " and \(others.count - behind.count) more" : ""))
         }
         for item in member.presentedItems {
             lines.append(

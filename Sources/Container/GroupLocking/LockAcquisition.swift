@@ -296,6 +296,8 @@ extension LockAcquisition {
             guard let entry = memberTable.publish(claim, purpose: request.purpose, path: path) else { return }
             entries.append(entry)
         }
+        // A wait is shown once it has a ticket.
+        if stage == .held { memberTable.noteStatus() }
     }
 
     /// Announces that a wait begins: writes the parts into the member table and draws a ticket.

@@ -226,6 +226,7 @@ package final class MemberTable: Sendable {
         let base = MemberTableLayout.slot(own.slot) + MemberTableLayout.purpose
         let text = Array(purpose.utf8.prefix(MemberTableLayout.purposeBytes - 1))
         own.map.write(text + [UInt8](repeating: 0, count: MemberTableLayout.purposeBytes - text.count), at: base)
+        noteStatus()
     }
 }
 

@@ -194,6 +194,7 @@ extension MemberTable {
         guard let own else { return }
         let (word, bit) = (MemberTableLayout.members + own.slot / 64 * 8, UInt64(1) << UInt64(own.slot % 64))
         if isThere { own.map.setBits64(word, bit) } else { own.map.clearBits64(word, bit) }
+        noteStatus()
     }
 }
 

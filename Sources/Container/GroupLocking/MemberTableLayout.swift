@@ -52,6 +52,8 @@ package enum MemberTableLayout {
     static let presentedBuckets = 1_120
     /// 64 bits, of which each registered database has set one, by the hash of its path.
     package static let databases = 1_152
+    /// The wake word of those that watch the container's status: a flag and a counter, as at `wakeWords`.
+    static let statusWake = 1_160
     /// One bit for each slot: it has an entry in `inFlight`.
     static let inFlightMembers = 128
     /// 64 pairs of a flag and a counter; the journal's pair is the first.

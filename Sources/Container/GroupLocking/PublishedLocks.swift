@@ -8,6 +8,8 @@ extension MemberTable {
 
     package struct PublishedLock: Sendable {
         package var claim: Claim
+        /// The request that the lock belongs to, with those around it.
+        package var owner: WaitGraph.Owner { WaitGraph.Owner(claim) }
         /// Nanoseconds since 1970.
         package var since: Int64
         package var purpose: String
@@ -58,6 +60,7 @@ extension MemberTable {
             own.map.store64(offset + MemberTableLayout.publishedSince, UInt64(bitPattern: wallNanoseconds()))
         }
         own.map.store32(offset + MemberTableLayout.publishedStage, stage.rawValue)
+        if stage == .held { noteStatus() }
     }
 
     /// Draws a ticket as a wait begins. Every member sees what is waited for before the ticket is drawn, so the waiter
@@ -74,7 +77,7 @@ extension MemberTable {
         for entry in waiting {
             own.map.store64(publishedOffset(own.slot, entry) + MemberTableLayout.publishedTicket, ticket)
         }
-        SharedMap.fence()
+        noteStatus()
         return ticket
     }
 
@@ -91,6 +94,7 @@ extension MemberTable {
         guard let own else { return }
         own.map.store32(publishedOffset(own.slot, entry) + MemberTableLayout.publishedStage, 0)
         entriesInUse.bitwiseAnd(~(1 << UInt32(entry)), ordering: .releasing)
+        noteStatus()
     }
 
     private func publishedOffset(_ slot: Int, _ entry: Int) -> Int {

@@ -243,5 +243,5 @@ extension WaitGraph.Claim {
 }
 
 extension WaitGraph.Owner {
-    init(_ claim: WaitGraph.Claim) { self.init(slot: claim.ownerSlot, number: claim.owner) }
+    package init(_ claim: WaitGraph.Claim) { self.init(slot: claim.ownerSlot, number: claim.owner) }
 }

@@ -9,6 +9,8 @@ import Synchronization
 extension MemberTable {
     /// The journal's wake word.
     package static let journalWord = 0
+    /// The wake word of `awaitStatus`, which is not among the others, because it came later.
+    static let statusWord = (MemberTableLayout.statusWake - MemberTableLayout.wakeWords) / 8
     private static let asleep: UInt32 = 1
     /// The highest bit of the flag: sleepers are to be woken. The other bits show by which call, so that none ends what
     /// another one has begun.
@@ -26,10 +28,7 @@ extension MemberTable {
         removals: UInt32? = nil, isOffered: Bool = false, unless isReady: () -> Bool
     ) {
         if let limit, limit <= 0 { return }
-        guard let map = own?.map else {
-            if Interruption.latest == seen { pause(nanoseconds: min(limit ?? .max, Self.readersPeriod)) }
-            return
-        }
+        guard let map = own?.map else { return pauseAsReader(atMost: limit, since: seen) }
         let flag = MemberTableLayout.wakeWord(word)
         let counter = flag + 4
         let counted = WatchedWord(counter, of: map)
@@ -78,9 +77,24 @@ extension MemberTable {
 
     private static let readersPeriod: Int64 = 100_000_000
 
-    /// Wakes all sleepers; only a load where there are none. With `sparesDelivery`, does not wake the thread of this
-    /// member whose reader is offered, if there is no other sleeper. System calls: futex(FUTEX_WAKE)
+    /// Wakes all sleepers, and those that watch the status, which has changed, too; only two loads where there are
+    /// none. With `sparesDelivery`, does not wake the thread of this member whose reader is offered, if there is no
+    /// other sleeper. System calls: futex(FUTEX_WAKE)
     package func wake(_ word: Int, sparesDelivery: Bool = false) {
+        SharedMap.fence()
+        wakeSleepers(of: word, sparesDelivery: sparesDelivery)
+        wakeSleepers(of: Self.statusWord)
+    }
+
+    /// Wakes those that watch the status; to be called after a change of what `Container.status()` returns. A fence and
+    /// a load where there are none. System calls: futex(FUTEX_WAKE)
+    package func noteStatus() {
+        SharedMap.fence()
+        wakeSleepers(of: Self.statusWord)
+    }
+
+    /// Wakes all sleepers, after a fence.
+    private func wakeSleepers(of word: Int, sparesDelivery: Bool = false) {
         guard let (map, mark) = beginWaking(word, sparesDelivery: sparesDelivery) else { return }
         let flag = MemberTableLayout.wakeWord(word)
         map.wakeAll(at: flag + 4)
@@ -94,6 +108,7 @@ extension MemberTable {
     /// the others. So none sleeps on although a record was committed. All at once would find the record reserved, and
     /// use the processor that the writer needs to commit it.
     package func wakeFirst(_ word: Int) {
+        SharedMap.fence()
         if let (map, _) = beginWaking(word, sparesDelivery: false) {
             map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4)
         }
@@ -112,11 +127,11 @@ extension MemberTable {
         if map.load32(flag) & Self.waking != 0 { map.wakeAll(at: flag + 4) }
     }
 
-    /// Shows that sleepers are about to be woken, and returns the mark of this call; nil if there is none.
+    /// Shows that sleepers are about to be woken, after a fence, and returns the mark of this call; nil if there is
+    /// none.
     private func beginWaking(_ word: Int, sparesDelivery: Bool) -> (map: WritableMap, mark: UInt32)? {
         guard let own else { return nil }
         let (map, flag) = (own.map, MemberTableLayout.wakeWord(word))
-        SharedMap.fence()
         // A waker that finds another one's mark wakes, too: that process may have died before its system call.
         let present = map.load32(flag)
         if present == 0 || (sparesDelivery && present == asleepInDelivery) { return nil }
@@ -127,6 +142,45 @@ extension MemberTable {
         map.store32(flag, mark)
         _ = map.add32(flag + 4, 1)
         return (map, mark)
+    }
+}
+
+/// Watching the container's status. Everything that it shows may change at any time, and no log has it, so there is
+/// nothing to look at between setting the flag and sleeping: the watcher sets the flag, then looks, then sleeps if that
+/// counter is still the same. The flag is down from the first change until the watcher looks again: however much
+/// changes, a watcher that looks ten times a second costs the others ten system calls a second.
+extension MemberTable {
+    /// What a watcher sleeps on.
+    package struct StatusWait: Sendable {
+        fileprivate let memberTable: MemberTable
+        fileprivate let counted: WatchedWord?
+        fileprivate let removed: WatchedWord?
+
+        /// Sleeps until the status may have changed since `watchStatus`, or an interruption after `seen`; at most
+        /// `limit` nanoseconds (nil: no limit). A process that may only read sleeps 100 ms. May return early. System
+        /// calls: futex_waitv(2); read-only: nanosleep(2)
+        package func wait(atMost limit: Int64?, since seen: Interruption) {
+            guard let counted else { return memberTable.pauseAsReader(atMost: limit, since: seen) }
+            WritableMap.wait(while: counted, removed, since: seen, nanoseconds: limit)
+        }
+
+        /// Whether the status may have changed; false in a process that may only read, which does not see that.
+        package var isOver: Bool { counted?.hasChanged == true || removed?.hasChanged == true }
+    }
+
+    /// Begins to watch the status, before it is read.
+    package func watchStatus() -> StatusWait {
+        guard let map = own?.map else { return StatusWait(memberTable: self, counted: nil, removed: nil) }
+        let flag = MemberTableLayout.statusWake
+        let counted = WatchedWord(flag + 4, of: map)
+        let removed = WatchedWord(MemberTableLayout.removals, of: map)
+        setAsleep(flag, map)
+        SharedMap.fence()
+        return StatusWait(memberTable: self, counted: counted, removed: removed)
+    }
+
+    private func pauseAsReader(atMost limit: Int64?, since seen: Interruption) {
+        if Interruption.latest == seen { pause(nanoseconds: min(limit ?? .max, Self.readersPeriod)) }
     }
 }
 

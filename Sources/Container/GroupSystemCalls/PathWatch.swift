@@ -14,15 +14,22 @@ package final class PathWatch {
     private var watches = Set<Int32>()
     private var buffer = [UInt8](repeating: 0, count: 16_384)
 
-    private static let mask =
-        UInt32(IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE)
-        | UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
+    private let mask: UInt32
 
     /// The descriptor for epoll; readable after a change.
     package var descriptor: Int32 { queue.number }
 
     /// Creates a watch of no path. EMFILE: the user has too many inotify instances. System calls: inotify_init1(2)
-    package init() throws(Errno) {
+    package convenience init() throws(Errno) {
+        try self.init(
+            UInt32(IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE))
+    }
+
+    /// Creates a watch that notices only that a process which could write a file has closed it, or has ended.
+    package static func ofClosing() throws(Errno) -> PathWatch { try PathWatch(UInt32(IN_CLOSE_WRITE)) }
+
+    private init(_ mask: UInt32) throws(Errno) {
+        self.mask = mask | UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
         queue = FileDescriptor(owning: try check { inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)) })
     }
 
@@ -42,7 +49,7 @@ package final class PathWatch {
                 let name = prefix.isEmpty ? [UInt8(ascii: "/")] : Array(prefix)
                 if seen.insert(name).inserted || isMissing {
                     let watch = unsafe withCString(name) {
-                        unsafe inotify_add_watch(queue.number, $0, Self.mask)
+                        unsafe inotify_add_watch(queue.number, $0, mask)
                     }
                     isMissing = watch < 0
                     if watch >= 0 { present.insert(watch) }
@@ -58,9 +65,11 @@ package final class PathWatch {
         watches = present
     }
 
-    /// Reads what has happened, so that the descriptor is readable again only after another change. System calls:
-    /// read(2)
-    package func drain() {
-        while let count = try? queue.read(into: &buffer), count > 0 {}
+    /// Reads what has happened, so that the descriptor is readable again only after another change. Returns whether
+    /// anything has. System calls: read(2)
+    @discardableResult package func drain() -> Bool {
+        var hasHappened = false
+        while let count = try? queue.read(into: &buffer), count > 0 { hasHappened = true }
+        return hasHappened
     }
 }

@@ -15,6 +15,8 @@ package struct ProcessView: Sendable {
     }
 
     package var condition: Condition
+    /// The number of the process that started it, or that took it over; 0 where that is in another PID namespace.
+    package var parent: Int32
     /// The start of the process, in the kernel's ticks since boot.
     package var started: UInt64
     /// The words of the command, separated by blanks; empty for a zombie.
@@ -32,9 +34,11 @@ package struct ProcessView: Sendable {
         else { return nil }
         let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "))
         guard fields.count > 19, let state = fields[0].first,
+            let parent = Int32(String(decoding: fields[1], as: UTF8.self)),
             let started = UInt64(String(decoding: fields[19], as: UTF8.self))
         else { return nil }
         condition = Condition(state)
+        self.parent = parent
         self.started = started
         let words = Self.content(of: "/proc/\(process)/cmdline") ?? []
         command = words.split(separator: 0).joined(separator: [UInt8(ascii: " ")]).map { $0 }

@@ -174,5 +174,8 @@ package struct WatchedWord: Sendable {
         self.value = value
     }
 
+    /// Whether the word has another value than the one that was seen.
+    package var hasChanged: Bool { map.load32(offset) != value }
+
     fileprivate var word: clinux_word { unsafe clinux_word(address: map.address(offset, 4), expected: value) }
 }

@@ -118,13 +118,30 @@ extension GroupControl {
         summary:
             "Shows the journal, the members with the locks that each holds or waits for and since when, the leader, the suites, and the channels with their listeners and how far behind each is.",
         brief: "Shows the members, what each holds or waits for, the journal",
-        usage: ["groupctl status GROUP"], positionals: [group],
+        usage: ["groupctl status GROUP [--watch [--count N] [--timeout T]]"],
+        options: [
+            .flag(
+                "watch", letter: "w",
+                help:
+                    "Print the status, and again after each change, at most ten times a second; with --json, a line each. The container is not watched by a timer: while nothing changes, nothing runs. A process that may only read the container looks ten times a second."
+            ),
+            .value("count", letter: "n", "N", help: "With --watch: end after N statuses."),
+            .value(
+                "timeout", letter: "t", "T",
+                help:
+                    "How long to wait to open GROUP: \(TimeArgument.forms). The default is 30 s. With --watch: end with status 2 when nothing has changed for T."
+            ),
+        ],
+        positionals: [group],
         examples: [
             HelpEntry("groupctl status ./shared/", ""),
             HelpEntry(
+                "groupctl status --watch --json ./shared/ | jq -c '[.members[].locks[] | select(.state == \"waiting\")]'",
+                "Prints who waits for a lock, whenever that changes."),
+            HelpEntry(
                 "groupctl status --json ./shared/ | jq '.members[].purpose'", "Prints the purpose of each member."),
         ],
-        exitStatuses: statuses("0", "64", "65", "66", "77"))
+        exitStatuses: statuses("0", "2=--timeout passed without a change", "64", "65", "66", "77"))
 
     static let doctor = CommandSpecification(
         name: "doctor",

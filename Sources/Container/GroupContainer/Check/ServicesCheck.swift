@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GroupLocking
 import GroupLog
 
 /// What the services of a container have recorded about themselves.
@@ -36,5 +37,24 @@ extension ServicesFacts {
             let isRunning = ContainerLock.services.contains(record.byte) && container.isHeld(record.byte)
             services.append((record, isRunning))
         }
+    }
+}
+
+extension Container {
+    /// Returns what the programs that work for the whole container report about themselves. System calls, where there
+    /// are such: fcntl(F_OFD_GETLK) for each
+    package func serviceFindings() -> [Finding] {
+        guard opened.directory.storeNames(of: .suite).contains(ServiceRecord.suite),
+            let suite = try? GroupDefaults(self, suite: ServiceRecord.suite)
+        else { return [] }
+        var facts = ServicesFacts()
+        for (_, value) in suite.dictionaryRepresentation().sorted(by: { $0.key < $1.key }) {
+            guard let record = ServiceRecord(value) else { continue }
+            let isRunning =
+                ContainerLock.services.contains(record.byte)
+                && (try? HeldByte.isHeld(record.byte, opened.lockManager)) == true
+            facts.services.append((record, isRunning))
+        }
+        return facts.findings
     }
 }

@@ -1,6 +1,5 @@
-import GroupLocking
-
 public import FoundationEssentials
+package import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
@@ -31,6 +30,9 @@ public struct ContainerStatus: Sendable {
         public var locks: [Lock]
         /// The items that the member presents.
         public var presentedItems: [PresentedItem]
+        /// The number in `members` of the nearest member whose process started this one's, directly or not, while this
+        /// one waits for a lock; nil where there is none.
+        package var ancestor: Int?
 
         /// `process 7`, or `process 7 of PID namespace 4026532001`
         package var processText: String { MemberProcess.text(processIdentifier, pidNamespace) }
@@ -52,6 +54,16 @@ public struct ContainerStatus: Sendable {
         package var sinceNanoseconds: Int64
         /// The purpose of the coordinator that requested the lock.
         public var purpose: String
+        /// The request that the lock belongs to, with those that were made under it.
+        package var owner: WaitGraph.Owner
+        /// The locks that keep this one waiting.
+        package var blockers: [Blocker] = []
+
+        /// A lock, by the number of its member in `members`, and its number in that member's `locks`.
+        package struct Blocker: Hashable, Sendable {
+            package var member: Int
+            package var lock: Int
+        }
     }
 
     /// An item that a member presents.
@@ -113,6 +125,10 @@ public struct ContainerStatus: Sendable {
     public var cursor: Cursor
     /// The number of the journal's files.
     public var journalFileCount: Int
+    /// The size of the journal's files in bytes.
+    package var journalBytes: UInt64
+    /// The bytes that can still be written on the container's file system; nil where that is not known.
+    package var freeBytes: UInt64?
     /// The logs of suites, by their names.
     public var suites: [Log]
     /// The logs of channels, by their names.
@@ -122,56 +138,77 @@ public struct ContainerStatus: Sendable {
 extension Container {
     /// Returns the members, what they hold and wait for, the journal's end, and the state of suites and channels, which
     /// are read for it. Errors: `damaged` (the journal). System calls: fcntl(F_OFD_GETLK) for each slot in use
-    public func status() throws(CoordinationError) -> ContainerStatus {
-        try opened.locating { () throws(CoordinationError) in try presentStatus() }
+    public func status() throws(CoordinationError) -> ContainerStatus { try status(withLogs: true) }
+
+    /// The form of `status()` that leaves the suites and channels out, which are read for it, unless `withLogs`.
+    package func status(withLogs: Bool) throws(CoordinationError) -> ContainerStatus {
+        try opened.locating { () throws(CoordinationError) in try presentStatus(withLogs) }
     }
 
-    private func presentStatus() throws(CoordinationError) -> ContainerStatus {
+    private func presentStatus(_ withLogs: Bool) throws(CoordinationError) -> ContainerStatus {
         let memberTable = opened.memberTable
         let hasLeader = opened.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term))
         let leader = hasLeader ? Int(clamping: memberTable.map.load64(MemberTableLayout.leader)) : 0
         // Without the table, the rest is known all the same: requests and the doctor report the damage.
         let presented = (try? opened.presenterTable())?.entries() ?? []
         var processes = ProcessTable()
+        var published: [[MemberTable.PublishedLock]] = []
         let members = memberTable.liveMembers().map { live in
+            // Before a ticket is drawn the order of the waiters is not known: such an access does not count as waiting
+            // yet.
+            let locks = memberTable.publishedLocks(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }
+            published.append(locks)
             let process = processes.process(of: live)
             return ContainerStatus.Member(
                 processIdentifier: process.identifier, pidNamespace: process.pidNamespace, userIdentifier: live.user,
                 purpose: live.purpose, sinceNanoseconds: live.started, isLeader: live.slot + 1 == leader,
                 command: process.command, condition: process.condition.map(CoordinationError.Holder.Condition.init),
-                // Before a ticket is drawn the order of the waiters is not known: such an access does not count as
-                // waiting yet.
-                locks: memberTable.publishedLocks(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }
-                    .map {
-                        access in
-                        ContainerStatus.Lock(
-                            path: access.path, isWriting: access.claim.part.mode != .shared,
-                            isWholeDirectory: access.claim.part.mode == .tree, isWaiting: access.claim.stage != .held,
-                            sinceNanoseconds: access.since, purpose: access.purpose)
-                    },
+                locks: locks.map { access in
+                    ContainerStatus.Lock(
+                        path: access.path, isWriting: access.claim.part.mode != .shared,
+                        isWholeDirectory: access.claim.part.mode == .tree, isWaiting: access.claim.stage != .held,
+                        sinceNanoseconds: access.since, purpose: access.purpose, owner: access.owner)
+                },
                 presentedItems: presented.filter { ($0.slot, $0.nonce) == (live.slot, live.nonce) }.map(opened.shown))
         }
         let end = try translating(opened.journal.log.end())
-        return ContainerStatus(
+        var status = ContainerStatus(
             containerIdentifier: opened.format.container, members: members,
             sequence: SequenceNumber(rawValue: end.sequence),
             cursor: opened.journal.cursor(at: end),
             journalFileCount: try translating(opened.journal.log.segmentNumbers()).count,
-            suites: opened.directory.storeNames(of: .suite).map { name in
-                log(name, of: .suite) { (status) throws(CoordinationError) in
-                    guard let suite = try SuiteStore.open(opened, suite: name, creating: false) else { return }
-                    let (state, end) = try translating(suite.present())
-                    (status.sequence, status.count) = (end.sequence, state.entries.count)
-                }
-            },
-            channels: opened.directory.storeNames(of: .channel).map { name in
-                log(name, of: .channel) { (status) throws(CoordinationError) in
-                    guard let channel = try ChannelStore.open(opened, channel: name, creating: false) else { return }
-                    let (state, end) = try translating(channel.present())
-                    (status.sequence, status.count) = (end.sequence, state.messages.count)
-                    status.listeners = GroupChannel.listeners(in: state)
-                }
-            })
+            journalBytes: size("journal"), freeBytes: try? opened.directory.group.freeSpace().bytes,
+            suites: withLogs ? suiteLogs() : [], channels: withLogs ? channelLogs() : [])
+        status.findBlockers(published)
+        return status
+    }
+
+    private func suiteLogs() -> [ContainerStatus.Log] {
+        opened.directory.storeNames(of: .suite).map { name in
+            log(name, of: .suite) { (status) throws(CoordinationError) in
+                guard let suite = try SuiteStore.open(opened, suite: name, creating: false) else { return }
+                let (state, end) = try translating(suite.present())
+                (status.sequence, status.count) = (end.sequence, state.entries.count)
+            }
+        }
+    }
+
+    private func channelLogs() -> [ContainerStatus.Log] {
+        opened.directory.storeNames(of: .channel).map { name in
+            log(name, of: .channel) { (status) throws(CoordinationError) in
+                guard let channel = try ChannelStore.open(opened, channel: name, creating: false) else { return }
+                let (state, end) = try translating(channel.present())
+                (status.sequence, status.count) = (end.sequence, state.messages.count)
+                status.listeners = GroupChannel.listeners(in: state)
+            }
+        }
+    }
+
+    /// Returns the size of the files of a directory in `.group`.
+    private func size(_ label: String) -> UInt64 {
+        guard let directory = try? opened.directory.existingDirectory(label), let names = try? directory.entryNames()
+        else { return 0 }
+        return names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }
     }
 
     /// Returns the items that members of these processes hold or wait for. System calls: those for the members in
@@ -195,7 +232,7 @@ extension Container {
         if let directory = try? opened.directory.existingDirectory("\(kind.directory)/\(name)"),
             let names = try? directory.entryNames()
         {
-            status.size = names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }
+            status.size = size("\(kind.directory)/\(name)")
             // Opening a log without files would create its first one.
             if !names.contains(where: { SegmentedLog.segmentNumber($0) != nil }) { return status }
         }

@@ -70,7 +70,7 @@ extension PolledFollower where Element.Position == Cursor {
 ///       └──────────── the reader has found nothing, and waits ────────────┘
 ///
 /// The reader may find an element before the thread does; the thread then rings although there is nothing left.
-private final class Bell: Sendable {
+final class Bell: Sendable {
     /// What the reader waits for.
     struct Watch: Sendable {
         var waiter: any FeedWaiter

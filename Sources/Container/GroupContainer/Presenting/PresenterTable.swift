@@ -9,6 +9,8 @@ final class PresenterTable: Sendable {
     let map: SharedMap
     /// Nil in a process that may only read.
     let own: WritableMap?
+    /// Whose watchers of the status are woken when an entry or a question has changed.
+    private let memberTable: MemberTable?
 
     private typealias Layout = PresenterTableLayout
 
@@ -17,7 +19,10 @@ final class PresenterTable: Sendable {
     /// The version of the layout.
     private static let version: UInt32 = 1
 
-    private init(_ file: borrowing FileDescriptor, isOnlyForReading: Bool) throws(Errno) {
+    private init(
+        _ file: borrowing FileDescriptor, isOnlyForReading: Bool, of memberTable: MemberTable?
+    ) throws(Errno) {
+        self.memberTable = memberTable
         if isOnlyForReading {
             (own, map) = (nil, try SharedMap(file, size: Layout.size))
         } else {
@@ -28,7 +33,7 @@ final class PresenterTable: Sendable {
 
     /// Opens the table; nil where there is none. Errors: `damaged`, `newerFormat`. System calls: openat2, statx, mmap
     static func open(
-        in directory: ContainerDirectories, isOnlyForReading: Bool
+        in directory: ContainerDirectories, isOnlyForReading: Bool, of memberTable: MemberTable? = nil
     ) throws(CoordinationError) -> PresenterTable? {
         try ifPresent { () throws(CoordinationError) -> PresenterTable in
             let access: FileDescriptor.OpenMode = isOnlyForReading ? .reading : .readingAndWriting
@@ -41,7 +46,7 @@ final class PresenterTable: Sendable {
                 throw damaged("the file was cut short: \(status.size) of \(Layout.size) bytes are left")
             }
             let table = try translating("open", item: label) { () throws(Errno) in
-                try PresenterTable(file, isOnlyForReading: isOnlyForReading)
+                try PresenterTable(file, isOnlyForReading: isOnlyForReading, of: memberTable)
             }
             try table.checkHeader()
             return table
@@ -160,6 +165,7 @@ final class PresenterTable: Sendable {
         own.store64(base + Layout.since, UInt64(bitPattern: entry.since))
         own.write(entry.item.bytes, at: base + Layout.paths, terminatedWithin: Layout.pathBytes)
         own.store64(base + Layout.presenter, entry.number << 1)
+        noteStatus()
     }
 
     /// Replaces the path of an entry, under the lock of entries. Does nothing if the presenter has ended.
@@ -171,7 +177,7 @@ final class PresenterTable: Sendable {
         own.write(
             item.bytes, at: Layout.entry(entry.index) + Layout.paths + Int(other & 1) * Layout.pathBytes,
             terminatedWithin: Layout.pathBytes)
-        _ = own.exchange64(offset, word, other)
+        if own.exchange64(offset, word, other) { noteStatus() }
     }
 
     /// Frees the entry of a presenter, without the lock of entries: only the presenter's number is exchanged. Returns
@@ -183,7 +189,10 @@ final class PresenterTable: Sendable {
             let word = map.load64(offset)
             if word == 0 || word >> 1 != presenter { return false }
             // Fails where the item is moved at this moment.
-            if own.exchange64(offset, word, 0) { return true }
+            if own.exchange64(offset, word, 0) {
+                noteStatus()
+                return true
+            }
         }
     }
 
@@ -224,6 +233,9 @@ final class PresenterTable: Sendable {
         let answered = WatchedWord(Layout.answered(slot), of: own, seen: count)
         WritableMap.wait(while: answered, since: seen, nanoseconds: max(0, limit))
     }
+
+    /// Wakes those that watch the container's status.
+    func noteStatus() { memberTable?.noteStatus() }
 
     private func ring(_ counter: Int) {
         guard let own else { return }

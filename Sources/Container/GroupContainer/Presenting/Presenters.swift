@@ -18,7 +18,7 @@ extension OpenContainer {
 
     private func openPresenterTable() throws(CoordinationError) -> PresenterTable? {
         try locating { () throws(CoordinationError) in
-            try PresenterTable.open(in: directory, isOnlyForReading: isReadOnly)
+            try PresenterTable.open(in: directory, isOnlyForReading: isReadOnly, of: memberTable)
         }
     }
 

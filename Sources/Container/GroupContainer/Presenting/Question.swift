@@ -96,8 +96,10 @@ extension PresenterTable {
     func change(_ slot: Question.Slot, _ word: Question.Word, to state: Question.State) -> Bool {
         var next = word
         next.state = state
-        return own?.exchange64(
-            slot.offset + Layout.questionWord, word.bits, state == .free ? 0 : next.bits) ?? false
+        let bits = state == .free ? 0 : next.bits
+        guard own?.exchange64(slot.offset + Layout.questionWord, word.bits, bits) == true else { return false }
+        noteStatus()
+        return true
     }
 
     /// Claims a free slot for a question.

@@ -236,6 +236,7 @@ final class LeaderElection: Sendable {
         }
         guard let handle else { return }
         container.lockFile.giveBack(handle)
+        container.memberTable.noteStatus()
         if tryingAgain { applyLater() }
     }
 

@@ -12,7 +12,9 @@ extension MemberTable {
 
     /// Writes that this member is the leader.
     func noteLeader() {
-        if let own { own.map.store64(MemberTableLayout.leader, UInt64(own.slot + 1)) }
+        guard let own else { return }
+        own.map.store64(MemberTableLayout.leader, UInt64(own.slot + 1))
+        noteStatus()
     }
 
     /// Writes a field as the leader of a term, if that is the present one.
