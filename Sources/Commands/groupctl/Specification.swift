@@ -15,7 +15,7 @@ enum GroupControl {
             + CommandSpecification.under("Items", [read, write, update, edit, mkdir, remove, move, copy])
             + CommandSpecification.under("Locks", [lock, present])
             + CommandSpecification.under("Keys, messages and changes", [defaults, channels, changes, log, refresh])
-            + CommandSpecification.under("Looking after a container", [status, doctor, serve]),
+            + CommandSpecification.under("Looking after a container", [status, top, doctor, serve]),
         description: [
             "A group container is a directory that the processes of an app share: the app itself, its widgets, helpers and plug-ins. Locks keep the processes from overwriting each other's changes, writes are atomic and durable, and a journal records every change, once and in order. There is no daemon.",
             "GROUP is a group identifier, whose container is below the user's home directory, or, if it contains a '/', the path of a container. PATH is relative to the container's root and cannot lead out of the container.",

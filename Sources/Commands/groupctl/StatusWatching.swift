@@ -43,7 +43,7 @@ struct StatusWatching {
         var changed = monotonicNanoseconds()
         while true {
             let began = monotonicNanoseconds()
-            let isUnsure = watch.begin()
+            let isUnsure = try watch.begin()
             let status = try container.status()
             let content = status.json(of: container).encoded()
             if content != last {

@@ -26,6 +26,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "refresh": try refresh(&run)
     case "serve": try serve(&run)
     case "status": try status(&run)
+    case "top": try top(&run)
     case "doctor": try doctor(&run)
     default: throw run.arguments.usageError("missing a command: create, list, read, write, …")
     }

@@ -143,6 +143,19 @@ extension GroupControl {
         ],
         exitStatuses: statuses("0", "2=--timeout passed without a change", "64", "65", "66", "77"))
 
+    static let top = CommandSpecification(
+        name: "top",
+        summary:
+            "Shows the container live on a terminal: who waits for whom, the members with what each holds and how much it changes, the journal and the disk.",
+        usage: ["groupctl top GROUP"], positionals: [group],
+        description: [
+            "The view is drawn again when something has changed, at most ten times a second. While no member waits and there was no change for a minute, nothing runs. It changes nothing in the container, and does not watch its items: changes by other programs are counted while some follower runs, such as watch-group. A process that may only read the container looks ten times a second.",
+            "A request that waits is below the one that it waits for. Requests of which each waits for the next are shown as a deadlock; as perhaps one, if a process holds a lock while a program that it started waits, because it may not wait for that program.",
+            "Keys: the arrows, PgUp, PgDn, Home and End scroll; s sorts by name, age, changes or locks; / shows only the members with a text in their names, commands or items, and Esc all of them; p pauses; ? shows all keys; q quits. Colors are those of --color and NO_COLOR.",
+        ],
+        examples: [HelpEntry("groupctl top ./shared/", "")],
+        exitStatuses: statuses("0", "64=wrong usage; no terminal", "65", "66", "77"))
+
     static let doctor = CommandSpecification(
         name: "doctor",
         summary:

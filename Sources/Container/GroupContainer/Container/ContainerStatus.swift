@@ -1,5 +1,5 @@
 public import FoundationEssentials
-package import GroupLocking
+import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
@@ -55,14 +55,20 @@ public struct ContainerStatus: Sendable {
         /// The purpose of the coordinator that requested the lock.
         public var purpose: String
         /// The request that the lock belongs to, with those that were made under it.
-        package var owner: WaitGraph.Owner
-        /// The locks that keep this one waiting.
+        package var request: Request
+        /// The locks that keep this one waiting; at most 32 are given.
         package var blockers: [Blocker] = []
 
         /// A lock, by the number of its member in `members`, and its number in that member's `locks`.
         package struct Blocker: Hashable, Sendable {
             package var member: Int
             package var lock: Int
+        }
+
+        /// A request, by the slot of its member and its number there.
+        package struct Request: Hashable, Sendable {
+            package var slot: Int
+            package var number: UInt64
         }
     }
 
@@ -167,7 +173,8 @@ extension Container {
                     ContainerStatus.Lock(
                         path: access.path, isWriting: access.claim.part.mode != .shared,
                         isWholeDirectory: access.claim.part.mode == .tree, isWaiting: access.claim.stage != .held,
-                        sinceNanoseconds: access.since, purpose: access.purpose, owner: access.owner)
+                        sinceNanoseconds: access.since, purpose: access.purpose,
+                        request: .init(slot: access.owner.slot, number: access.owner.number))
                 },
                 presentedItems: presented.filter { ($0.slot, $0.nonce) == (live.slot, live.nonce) }.map(opened.shown))
         }

@@ -4,6 +4,8 @@ import GroupSystemCalls
 extension ContainerStatus {
     /// The comparisons of locks that a status may take: members write their locks themselves, and may be a thousand.
     private static let effort = 2_000_000
+    /// The blockers that are given for a lock.
+    private static let mostBlockers = 32
     /// The processes that are looked up between a waiting member's process and a member above it.
     private static let mostGenerations = 16
 
@@ -27,8 +29,8 @@ extension ContainerStatus {
             let earlier = { (other: Lock.Blocker) in
                 published[other.member][other.lock].claim.ticket < wanted.claim.ticket
             }
-            members[place.member].locks[place.lock].blockers =
-                held.isEmpty ? inTheWay.filter { $0.member != place.member && earlier($0) } : held
+            let blockers = held.isEmpty ? inTheWay.filter { $0.member != place.member && earlier($0) } : held
+            members[place.member].locks[place.lock].blockers = Array(blockers.prefix(Self.mostBlockers))
         }
         findAncestors(of: Set(waiting.map(\.member)))
     }

@@ -7,7 +7,7 @@ import GroupSystemCalls
 /// Members note their changes at the status's wake word of the member table. The end of a process that was killed is
 /// noticed by inotify: the kernel closes its files.
 package struct StatusWatch: ~Copyable {
-    private let memberTable: MemberTable
+    private let container: OpenContainer
     private let bell: Bell
     private let ends: PathWatch
     private let poller: Poller
@@ -28,7 +28,7 @@ package struct StatusWatch: ~Copyable {
         } catch {
             throw CoordinationError(error, operation: "watch", item: "the status of \(container.path)")
         }
-        memberTable = container.opened.memberTable
+        self.container = container.opened
         bell = parts.bell
         ends = parts.ends
         poller = parts.poller
@@ -38,11 +38,14 @@ package struct StatusWatch: ~Copyable {
 
     /// Makes the descriptor wait for the next change; to be called before the status is read. Returns true if a process
     /// may have been killed: the kernel closes its files a moment before it ends its locks, so the status is to be read
-    /// once more soon. System calls: read(2)
-    package func begin() -> Bool {
-        let wait = memberTable.watchStatus()
+    /// once more soon. Error: `notFound` if the container was removed or moved. System calls: read(2), and nine that
+    /// look for the container
+    package func begin() throws(CoordinationError) -> Bool {
+        let wait = container.memberTable.watchStatus()
         bell.arm(.init(waiter: StatusWaiter(wait: wait), due: nil, look: { wait.isOver }))
-        return ends.drain()
+        let hasEnded = ends.drain()
+        try container.checkIsThere("watch")
+        return hasEnded
     }
 }
 
