@@ -256,6 +256,7 @@ let supportTargets: [Target] = [
     support.module(
         "TestSupport", uses: ["CTestDefaults", "CGroupLinux", "GroupSystemCalls", "GroupContainer"],
         exclude: ["server.py"]),
+    support.module("TerminalModel", uses: ["GroupTerminal"]),
     support.module("ScenarioKit", uses: ["GroupSystemCalls"]),
     support.tests("ScenarioKitTests", uses: ["ScenarioKit", "TestSupport", "GroupSystemCalls"]),
     support.module("PresenterModel"),
@@ -331,6 +332,9 @@ let commandsTestsTargets: [Target] = [
     commandsTests.tests(
         "GroupCommandsTests", uses: ["GroupCommands", "GroupCommandLine", "GroupContainer", "watch-group"]),
     commandsTests.tests(
+        "TopTests",
+        uses: ["TestSupport", "TerminalModel", "GroupTerminal", "GroupContainer", "GroupSystemCalls", "groupctl"]),
+    commandsTests.tests(
         "CommandTests",
         uses: [
             "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "group-share", "group-transfer",
@@ -357,7 +361,7 @@ let widgetsTestsTargets: [Target] = [
         ]),
     widgetsTests.tests(
         "GroupTodayViewTests",
-        uses: ["TestSupport", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls"]),
+        uses: ["TestSupport", "TerminalModel", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls"]),
     widgetsTests.tests("GroupContainerTestingTests", uses: ["GroupContainerTesting", "Widgets", "GroupContainer"]),
 ]
 

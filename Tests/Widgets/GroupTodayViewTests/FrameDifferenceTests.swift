@@ -1,6 +1,7 @@
 import Testing
 import TestSupport
 import GroupTodayView
+import TerminalModel
 
 struct `Bytes from one frame to the next` {
     @Test func `a terminal shows the new frame after the bytes, whatever it showed before`() {

@@ -1,4 +1,5 @@
 import Foundation
+import TerminalModel
 import TestSupport
 import Testing
 import GroupTodayView
@@ -113,24 +114,5 @@ struct `The Today view on a terminal` {
         try session.process.type("q")
         #expect(session.process.reap() == 0)
         #expect(session.log.split(separator: "\n").count == 2, "\(session.log)")
-    }
-}
-
-extension ModelTerminal {
-    /// Returns the picture after these bytes, without the settings of the terminal and the output of a shell.
-    static func picture(of text: String, _ size: WidgetSize) -> String {
-        guard let start = text.range(of: "\u{1B}[?2004h", options: .backwards) ?? text.range(of: "") else { return "" }
-        // The rest of a sequence or character that came in part is still missing.
-        let drawn = text[start.upperBound...].replacing(#/\x1B\[\?[0-9]+[hl]/#, with: "")
-        var last: [Range<String.Index>] = []
-        var from = drawn.startIndex
-        while let found = drawn.range(of: "\u{1B}[2J", range: from..<drawn.endIndex) {
-            last = [found]
-            from = found.upperBound
-        }
-        guard let begin = last.first?.lowerBound else { return "" }
-        var terminal = ModelTerminal(size)
-        terminal.take(Array(drawn[begin...].utf8))
-        return terminal.cells.map { $0.map(\.text).joined() }.joined(separator: "\n")
     }
 }

@@ -19,7 +19,8 @@ struct MemberTablePicture {
         self.moment = moment
         columns = Self.columns(screen.size.columns)
         let width = columns.first { $0.column == .curve }?.width ?? 0
-        peak = width == 0 ? 0 : screen.curve.authors.map { screen.curve.values(of: $0, last: width).max() ?? 0 }.max() ?? 0
+        peak =
+            width == 0 ? 0 : screen.curve.authors.map { screen.curve.values(of: $0, last: width).max() ?? 0 }.max() ?? 0
     }
 
     /// Chooses the columns for a width, of which one cell is left free at each side, and one between two columns.
@@ -52,25 +53,17 @@ struct MemberTablePicture {
         let all = screen.model.members.count
         var detail = "by \(screen.order.word)"
         if !screen.filter.isEmpty { detail = "\(shown) of \(all) with '\(screen.filter)' \(detail)" }
-        // A heading for each column helps where there are several numbers; a narrow screen has no room for two rows.
-        var cells = screen.heading("Members", detail)
+        var row = cells(" Members", CellStyle(.cyan, isBold: true)) + cells(" \(detail)", .faint)
         var column = 1
         for (kind, width) in columns {
-            let title = title(kind)
-            let text = screen.cells(isNumber(kind) ? " \(title)" : " \(title) ", .faint)
-            let place = isNumber(kind) ? column + width - text.count : column - 1
-            // The first columns have the title of the table.
-            if !title.isEmpty, place > screen.heading("Members", detail).prefix(while: { !isRule($0) }).count,
-                place + text.count <= screen.size.columns
-            {
-                cells.replaceSubrange(place..<place + text.count, with: text)
-            }
+            let title = cells(title(kind), .faint)
+            let place = isNumber(kind) ? column + width - title.count : column
+            // The first columns have the title of the table in their place.
+            if !title.isEmpty, place > row.count { row = row.padded(to: place) + title }
             column += width + 1
         }
-        return cells
+        return row.clipped(to: screen.size.columns)
     }
-
-    private func isRule(_ cell: Cell) -> Bool { cell.text == Glyphs.of(screen.look).horizontal }
 
     private func title(_ column: Column) -> String {
         switch column {
@@ -93,7 +86,8 @@ struct MemberTablePicture {
             let text = text(column, of: row, width)
             let short = screen.shortened(text, to: width)
             let isRight = isNumber(column)
-            cells += isRight ? Cell.of(String(repeating: " ", count: width - short.count)) + short : short.padded(to: width)
+            cells +=
+                isRight ? Cell.of(String(repeating: " ", count: width - short.count)) + short : short.padded(to: width)
             cells += Cell.of(" ")
         }
         return cells.clipped(to: screen.size.columns)
@@ -151,7 +145,7 @@ struct MemberTablePicture {
         if member.isOwn { parts.append(cells("this view", .faint)) }
         let held = member.locks.filter { !$0.isWaiting }
         if let first = held.first {
-            let verb = first.isWholeDirectory ? "holds all of" : first.isWriting ? "writes" : "reads"
+            let verb = first.isWholeDirectory ? "holds all of" : first.isWriting ? "holds" : "reads"
             parts.append(cells("\(verb) \(first.path)\(more(held.count))", CellStyle(.green)))
         }
         if let first = member.presents.first {

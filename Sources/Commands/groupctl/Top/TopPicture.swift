@@ -23,6 +23,8 @@ struct TopLayout {
     let headRows: Int
     let reportRows: Int
     let waitRows: Int
+    /// The rows of `waitRows` that are no lines of it.
+    let around: Int
     let tableRows: Int
 
     init(_ screen: TopScreen) {
@@ -33,8 +35,11 @@ struct TopLayout {
         reportRows = min(reports, max(0, room - headRows) / 4)
         let left = room - headRows - reportRows
         let waits = screen.waits.lines.count
-        // A heading and a blank row belong to the lines. The table keeps half of the room, and at least three rows.
-        waitRows = waits == 0 ? 0 : min(waits + 2, max(0, min(left / 2 + 1, left - 3)))
+        // A heading belongs to the lines, and a blank row where there is room for it. The table keeps half of the room,
+        // and at least three rows.
+        around = left >= min(16, waits + 2 + screen.rows.count) ? 2 : 1
+        let most = min(left / 2 + 1, left - 3)
+        waitRows = waits == 0 || most < 3 ? 0 : min(waits + around, most)
         tableRows = max(0, left - waitRows)
     }
 }
@@ -57,8 +62,8 @@ extension TopScreen {
             put(isLast ? cells(" \(rest + 1) more reports: groupctl doctor", CellStyle(.yellow)) : line)
         }
         if layout.waitRows > 0 {
-            let lines = WaitLines(self, at: moment).rows(layout.waitRows - 2)
-            put(heading("Waits", ""))
+            let lines = WaitLines(self, at: moment).rows(layout.waitRows - layout.around)
+            put(cells(" Waits", CellStyle(.cyan, isBold: true)))
             for line in lines.rows { put(line) }
             row = layout.headRows + layout.reportRows + layout.waitRows
             picture.until = lines.until
@@ -83,22 +88,25 @@ extension TopScreen {
     private var titleLine: [Cell] {
         let waiting = model.members.count(where: \.isWaiting)
         var parts = [cells("\(model.members.count) \(model.members.count == 1 ? "member" : "members")", .bold)]
-        if waits.hasDeadlock { parts.append(cells("deadlock", CellStyle(.red, isBold: true))) }
+        if let isCertain = waits.hasCertainDeadlock {
+            parts.append(cells(isCertain ? "deadlock" : "deadlock?", CellStyle(.red, isBold: true)))
+        }
         if waiting > 0 { parts.append(cells("\(waiting) \(waiting == 1 ? "waits" : "wait")", CellStyle(.yellow))) }
         if isPaused { parts.insert(cells(" paused ", CellStyle(.yellow, isReversed: true)), at: 0) }
         if let leader = model.leader { parts.append(cells("leader \(leader.purpose) \(leader.process)", .faint)) }
-        return line(cells(" \(model.path)", .bold), parts)
+        return line(cells(" \(model.path)", .bold), parts, keepsEnd: true)
     }
 
     private var curveLine: [Cell] {
         let rate = curve.rate()
         let text = " \(rate) \(rate == 1 ? "change/s" : "changes/s") "
-        let width = max(0, min(ChangeCurve.length, size.columns - 16 - 1))
+        // The curve and its highest count, as wide as the screen allows.
+        let width = max(0, min(ChangeCurve.length, size.columns - 16 - 14))
         let values = curve.values(last: width)
-        let spark = width == 0 ? "" : Sparkline.text(values, most: values.max() ?? 0, isUnicode: look.isUnicode)
-        let left = cells(text, rate > 0 ? .bold : .plain).padded(to: 16) + cells(spark, CellStyle(.cyan))
         let peak = values.max() ?? 0
-        return line(left, peak > 0 ? [cells("at most \(peak)/s in \(width) s", .faint)] : [])
+        let spark = width == 0 ? "" : Sparkline.text(values, most: peak, isUnicode: look.isUnicode)
+        let left = cells(text, rate > 0 ? .bold : .plain).padded(to: 16) + cells(spark, CellStyle(.cyan))
+        return line(left, peak > 0 ? [cells("peak \(peak)/s", .faint)] : [])
     }
 
     private var diskLine: [Cell] {
@@ -168,20 +176,19 @@ extension TopScreen {
 
     // MARK: Pieces
 
-    /// Returns the heading of a part of the screen, with a rule up to the border.
-    func heading(_ title: String, _ detail: String) -> [Cell] {
-        let left = cells(" \(title)", CellStyle(.cyan, isBold: true)) + cells(detail.isEmpty ? " " : " \(detail) ", .faint)
-        let rule = String(repeating: Glyphs.of(look).horizontal, count: max(0, size.columns - left.count - 1))
-        return left.clipped(to: size.columns) + cells(rule, .faint)
-    }
-
     /// Returns a line with as many of `parts` at its right as fit beside at least a third for its left.
-    private func line(_ left: [Cell], _ parts: [[Cell]]) -> [Cell] {
-        let room = size.columns - max(min(left.count, size.columns / 3), left.count > size.columns / 2 ? 0 : left.count) - 3
-        let right = joined(parts, upTo: room)
+    /// Of a left side that is too long, its end is kept if `keepsEnd`.
+    private func line(_ left: [Cell], _ parts: [[Cell]], keepsEnd: Bool = false) -> [Cell] {
+        let right = joined(parts, upTo: size.columns - min(left.count, size.columns / 3) - 3)
         if right.isEmpty { return shortened(left, to: size.columns) }
         let width = max(0, size.columns - right.count - 1)
-        return shortened(left, to: max(0, width - 2)).padded(to: width) + right
+        let most = max(0, width - 2)
+        if keepsEnd, left.count > most, most > 2 {
+            // Not in the middle of a wide character.
+            let end = left.suffix(most - 2).drop { $0.width == 0 }
+            return (cells(" \(Glyphs.of(look).more)", .bold) + end).padded(to: width) + right
+        }
+        return shortened(left, to: most).padded(to: width) + right
     }
 
     private func joined(_ parts: [[Cell]], upTo width: Int) -> [Cell] {

@@ -35,15 +35,18 @@ struct WaitLines {
         case .holder(let member, let locks):
             let held = locks.isEmpty ? presented(member) : self.held(member, locks)
             return (end(text + name(member, .bold) + cells(" \(held)"), []), nil)
-        case .starter(let member, let locks):
-            let held = cells(" started it, holds \(paths(member, locks))")
+        case .starter(let member, let locks, let isInCircle):
+            let circle = "holds \(paths(member, locks)), started the next"
+            let held = cells(isInCircle ? " \(circle)" : " started it, holds \(paths(member, locks))")
             return (end(text + name(member, .bold) + held, []), nil)
         case .waiter(let member, let lock, let holding):
             let wanted = members[member].locks[lock]
             let age = TimeText.age(since: wanted.since, at: moment.now)
             let holds = holding.isEmpty ? "" : " holds \(paths(member, holding)),"
             let words = cells("\(holds) waits to \(use(of: wanted)) \(wanted.path)")
-            return (end(text + name(member, CellStyle(.yellow)) + words, cells(age.text, CellStyle(.yellow))), age.until)
+            return (
+                end(text + name(member, CellStyle(.yellow)) + words, cells(age.text, CellStyle(.yellow))), age.until
+            )
         case .asker(let member, let number):
             let question = members[member].questions[number]
             let age = TimeText.age(since: question.since, at: moment.now)
@@ -80,7 +83,7 @@ struct WaitLines {
 
     private func held(_ member: Int, _ locks: [Int]) -> String {
         let first = locks.first.map { members[member].locks[$0] }
-        let verb = first?.isWholeDirectory == true ? "holds all of" : first?.isWriting == true ? "writes" : "reads"
+        let verb = first?.isWholeDirectory == true ? "holds all of" : first?.isWriting == true ? "holds" : "reads"
         return "\(verb) \(paths(member, locks))"
     }
 
@@ -99,7 +102,8 @@ struct WaitLines {
     }
 
     private func end(_ left: [Cell], _ right: [Cell]) -> [Cell] {
-        let width = screen.size.columns - 1
+        // On a wide screen, the age stays near the text.
+        let width = min(100, screen.size.columns) - 1
         if right.isEmpty { return screen.shortened(left, to: width) }
         let room = max(0, width - right.count - 1)
         return screen.shortened(left, to: room).padded(to: room + 1) + right

@@ -8,8 +8,9 @@ struct WaitTree: Sendable {
         case holder(member: Int, locks: [Int])
         /// The member waits for a lock, and holds these, for which others wait.
         case waiter(member: Int, lock: Int, holding: [Int])
-        /// The member holds these locks; its process started the one of the line above, which waits.
-        case starter(member: Int, locks: [Int])
+        /// The member holds these locks; its process started one that waits: that of the line above or, in a circle, of
+        /// the next line of it.
+        case starter(member: Int, locks: [Int], isInCircle: Bool)
         /// A member asks the presenter of the line above.
         case asker(member: Int, question: Int)
         /// A circle follows; it is certain unless a process only started the next one, for which it may not wait.
@@ -25,7 +26,8 @@ struct WaitTree: Sendable {
     }
 
     private(set) var lines: [Line] = []
-    private(set) var hasDeadlock = false
+    /// Whether a deadlock is certain; nil where there is none.
+    private(set) var hasCertainDeadlock: Bool?
 
     private struct Node {
         var member: Int
@@ -138,8 +140,11 @@ struct WaitTree: Sendable {
     // MARK: Its lines
 
     private mutating func addCircle(_ circle: [Int]) {
-        hasDeadlock = true
         let isCertain = !circle.contains { nodes[$0].isStarter }
+        hasCertainDeadlock = isCertain || hasCertainDeadlock == true
+        // A request that waits comes first.
+        let start = circle.firstIndex { !nodes[$0].isStarter } ?? 0
+        let circle = Array(circle[start...] + circle[..<start])
         lines.append(Line(levels: [], content: .deadlock(isCertain: isCertain)))
         for number in circle { add(number, [true], without: Set(circle)) }
         if let first = circle.first {
@@ -157,7 +162,10 @@ struct WaitTree: Sendable {
         if let lock = node.awaited.first, locks.indices.contains(lock) {
             lines.append(Line(levels: levels, content: .waiter(member: node.member, lock: lock, holding: held)))
         } else if node.isStarter {
-            lines.append(Line(levels: levels, content: .starter(member: node.member, locks: held)))
+            lines.append(
+                Line(
+                    levels: levels,
+                    content: .starter(member: node.member, locks: held, isInCircle: others.contains(number))))
         } else {
             lines.append(Line(levels: levels, content: .holder(member: node.member, locks: held)))
         }

@@ -1,18 +1,19 @@
-import GroupTodayView
+import Foundation
+package import GroupTerminal
 
 /// A model of a terminal, as far as frames use it: prints, moves, clears, changes colors, and refuses everything else.
-struct ModelTerminal {
-    private(set) var cells: [[Cell]]
-    private(set) var refused: [String] = []
+package struct ModelTerminal {
+    package private(set) var cells: [[Cell]]
+    package private(set) var refused: [String] = []
     private var row = 0
     private var column = 0
     private var style = CellStyle.plain
 
-    init(_ size: WidgetSize) {
+    package init(_ size: WidgetSize) {
         cells = Array(repeating: Array(repeating: .blank, count: size.columns), count: size.rows)
     }
 
-    mutating func take(_ bytes: [UInt8]) {
+    package mutating func take(_ bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return refused.append("not UTF-8") }
         var rest = Substring(text).unicodeScalars[...]
         while let scalar = rest.popFirst() {
@@ -70,5 +71,24 @@ struct ModelTerminal {
         if end < cells[row].count, cells[row][end].width == 0 { cells[row][end] = .blank }
         cells[row].replaceSubrange(column..<end, with: Cell.of(String(scalar), style))
         column = end
+    }
+}
+
+extension ModelTerminal {
+    /// Returns the picture after these bytes, without the settings of the terminal and the output of a shell.
+    package static func picture(of text: String, _ size: WidgetSize) -> String {
+        guard let start = text.range(of: "\u{1B}[?2004h", options: .backwards) ?? text.range(of: "") else { return "" }
+        // The rest of a sequence or character that came in part is still missing.
+        let drawn = text[start.upperBound...].replacing(#/\x1B\[\?[0-9]+[hl]/#, with: "")
+        var last: [Range<String.Index>] = []
+        var from = drawn.startIndex
+        while let found = drawn.range(of: "\u{1B}[2J", range: from..<drawn.endIndex) {
+            last = [found]
+            from = found.upperBound
+        }
+        guard let begin = last.first?.lowerBound else { return "" }
+        var terminal = ModelTerminal(size)
+        terminal.take(Array(drawn[begin...].utf8))
+        return terminal.cells.map { $0.map(\.text).joined() }.joined(separator: "\n")
     }
 }
