@@ -361,7 +361,9 @@ let widgetsTestsTargets: [Target] = [
         ]),
     widgetsTests.tests(
         "GroupTodayViewTests",
-        uses: ["TestSupport", "TerminalModel", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls"]),
+        uses: [
+            "TestSupport", "TerminalModel", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls",
+        ]),
     widgetsTests.tests("GroupContainerTestingTests", uses: ["GroupContainerTesting", "Widgets", "GroupContainer"]),
 ]
 

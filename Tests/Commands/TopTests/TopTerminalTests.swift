@@ -18,7 +18,7 @@ struct `groupctl top on a terminal` {
         init() throws {
             directory = try TemporaryDirectory()
             let path = directory.path + "/c"
-            container = try Container(path: AbsolutePath(path), creating: true)
+            container = try Container(path: path, creating: true)
             process = try TerminalProcess(
                 ["groupctl", "top", path], columns: Self.size.columns, rows: Self.size.rows,
                 environment: ["LC_ALL": "C.UTF-8", "NO_COLOR": "1"])
@@ -39,14 +39,16 @@ struct `groupctl top on a terminal` {
 
     @Test func `a writer that waits is shown until it has its lock`() throws {
         let session = try Session()
-        let holder = session.container.coordinator(purpose: "holder").blocking
         let path = session.container.path.description
-        let lock = try holder.lock([.writing("item")])
+        // cat ends with its input, and the lock with it.
+        let holder = try RunningProcess(["groupctl", "lock", path, "item", "--purpose", "holder", "--", "cat"])
+        try session.wait { $0.contains("holds item") }
         let writer = try RunningProcess(["groupctl", "write", path, "item", "--purpose", "writer"], input: "1")
-        try session.wait { $0.contains("holder \(processIdentifier()) holds item") }
+        try session.wait { $0.contains("holder \(holder.identifier) holds item") }
         try session.wait { $0.contains("╰─ writer \(writer.identifier) waits to write item") }
         #expect(session.picture.contains("1 waits"))
-        try lock.unlock()
+        holder.closeInput()
+        #expect(holder.reap() == 0)
         #expect(writer.reap() == 0)
         try session.wait { !$0.contains("Waits") && !$0.contains("writer") && $0.contains("journal 1 change ") }
         try session.process.type("q")
@@ -82,7 +84,7 @@ struct `groupctl top on a terminal` {
         kill(try session.identifier(), number)
         #expect(session.process.reap() != 0)
         #expect(try session.process.settings() == session.process.settingsBefore)
-        try session.process.wait { $0.hasSuffix("\u{1B}[?25h\u{1B}[?1049l") }
+        try session.process.wait { $0.contains("\u{1B}[?25h\u{1B}[?1049l") }
     }
 
     /// Returns how often the threads of a process have given up the processor, once that stays the same for a moment.

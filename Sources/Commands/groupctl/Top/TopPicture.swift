@@ -89,7 +89,10 @@ extension TopScreen {
         let waiting = model.members.count(where: \.isWaiting)
         var parts = [cells("\(model.members.count) \(model.members.count == 1 ? "member" : "members")", .bold)]
         if let isCertain = waits.hasCertainDeadlock {
-            parts.append(cells(isCertain ? "deadlock" : "deadlock?", CellStyle(.red, isBold: true)))
+            parts.append(
+                isCertain
+                    ? cells("deadlock", CellStyle(.red, isBold: true))
+                    : cells("deadlock?", CellStyle(.yellow, isBold: true)))
         }
         if waiting > 0 { parts.append(cells("\(waiting) \(waiting == 1 ? "waits" : "wait")", CellStyle(.yellow))) }
         if isPaused { parts.insert(cells(" paused ", CellStyle(.yellow, isReversed: true)), at: 0) }

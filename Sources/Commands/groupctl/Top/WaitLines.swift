@@ -56,7 +56,7 @@ struct WaitLines {
             return (end(text + words, cells(age.text, CellStyle(.yellow))), age.until)
         case .deadlock(let isCertain):
             let title = isCertain ? "deadlock: each waits for the next" : "perhaps a deadlock: each waits for the next"
-            return (end(text + cells(title, CellStyle(.red, isBold: true)), []), nil)
+            return (end(text + cells(title, CellStyle(isCertain ? .red : .yellow, isBold: true)), []), nil)
         case .back(let member): return (end(text + cells("back to ", .faint) + name(member, .plain), []), nil)
         }
     }
