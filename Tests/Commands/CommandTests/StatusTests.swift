@@ -30,6 +30,23 @@ struct `groupctl status and changes` {
         #expect(try await holder.release().status == 0)
     }
 
+    @Test func `status --watch prints the status again after a change, until its count or a time without one`()
+        async throws
+    {
+        let container = try await TemporaryContainer()
+        let watching = try RunningProcess(
+            ["groupctl", "status", container.path, "--watch", "--json", "--count", "2"])
+        try watching.waitForLines(1)
+        let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
+        let (status, text) = try watching.finish()
+        let lines = text.split(separator: "\n")
+        #expect(status == 0 && lines.count == 2)
+        #expect(lines.first?.contains("the-holder") == false && lines.last?.contains("the-holder") == true)
+        let silent = try RunningProcess(["groupctl", "status", container.path, "--watch", "--timeout", "0.2"])
+        #expect(try silent.finish().status == 2)
+        #expect(try await holder.release().status == 0)
+    }
+
     @Test func `status prints suites and channels, and how far behind each listener is`() async throws {
         struct Listener: Decodable, Equatable {
             var name: String

@@ -57,6 +57,18 @@ struct `groupctl top on a terminal` {
         #expect(session.process.text.hasSuffix("\u{1B}[?25h\u{1B}[?1049l"))
     }
 
+    /// Neither opens or closes a file, nor changes the journal: only the status's wake word shows it.
+    @Test func `a lock of a member that has been there is shown, and its end`() throws {
+        let session = try Session()
+        try session.wait { $0.contains("group-container") }
+        let lock = try session.container.coordinator(purpose: "holder").blocking.lock([.writing("item")])
+        try session.wait { $0.contains("holds item") }
+        try lock.unlock()
+        try session.wait { !$0.contains("holds item") }
+        try session.process.type("q")
+        #expect(session.process.reap() == 0)
+    }
+
     @Test func `a member that was killed is gone from the view`() throws {
         let session = try Session()
         let path = session.container.path.description

@@ -136,8 +136,8 @@ extension GroupControl {
         examples: [
             HelpEntry("groupctl status ./shared/", ""),
             HelpEntry(
-                "groupctl status --watch --json ./shared/ | jq -c '[.members[].locks[] | select(.state == \"waiting\")]'",
-                "Prints who waits for a lock, whenever that changes."),
+                "groupctl status --watch --json ./shared/ | jq -c '.members | length'",
+                "Prints the number of members, again after each change."),
             HelpEntry(
                 "groupctl status --json ./shared/ | jq '.members[].purpose'", "Prints the purpose of each member."),
         ],
