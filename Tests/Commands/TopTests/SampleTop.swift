@@ -6,7 +6,7 @@ import GroupTerminal
 enum SampleTop {
     /// 10:40:00 on a day.
     static let now: Int64 = 1_795_862_400_000_000_000
-    private static let second: Int64 = 1_000_000_000
+    static let second: Int64 = 1_000_000_000
 
     static func member(
         _ process: Int32, _ purpose: String, _ locks: [TopModel.Lock] = [], leader: Bool = false, ancestor: Int? = nil
@@ -49,7 +49,7 @@ enum SampleTop {
     ) -> TopScreen {
         var screen = TopScreen(
             path: model.path, size: WidgetSize(columns: columns, rows: rows), look: look, second: 100)
-        screen.take(model)
+        screen.take(model, at: SampleTop.now)
         return screen
     }
 }

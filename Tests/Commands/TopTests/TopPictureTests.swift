@@ -6,9 +6,9 @@ import Testing
 struct `Pictures of groupctl top` {
     @Test func `top shows members, who waits for whom, and changes a second on 80 columns`() {
         var screen = SampleTop.screen(80, 18)
-        screen.take(SampleTop.waiting, changes: [11: 4, nil: 2])
+        screen.take(SampleTop.waiting, at: SampleTop.now, changes: [11: 4, nil: 2])
         screen.advance(to: 101)
-        screen.take(SampleTop.waiting, changes: [11: 8])
+        screen.take(SampleTop.waiting, at: SampleTop.now, changes: [11: 8])
         screen.advance(to: 102)
         #expect(
             screen.text() == """
@@ -67,7 +67,7 @@ struct `Pictures of groupctl top` {
 
     @Test func `top draws with ASCII without Unicode`() {
         var screen = SampleTop.screen(80, 18, look: TerminalLook(isColored: false, isUnicode: false))
-        screen.take(SampleTop.waiting, changes: [11: 4])
+        screen.take(SampleTop.waiting, at: SampleTop.now, changes: [11: 4])
         screen.advance(to: 101)
         #expect(screen.text().contains(" |- sync 12 waits to write notes.txt"), "\(screen.text())")
         #expect(screen.text().utf8.allSatisfy { $0 < 0x80 })
@@ -98,7 +98,7 @@ struct `Pictures of groupctl top` {
             SampleTop.member(13, "other", [SampleTop.held("b", request: 3)]),
             SampleTop.member(14, "below", [SampleTop.awaited("a", request: 4, behind: (0, 0))], ancestor: 2),
         ])
-        let tree = WaitTree(model.members)
+        let tree = WaitTree(model.members, at: SampleTop.now)
         #expect(tree.hasCertainDeadlock == false)
         #expect(
             tree.lines.map(\.content) == [
@@ -106,8 +106,11 @@ struct `Pictures of groupctl top` {
                 .starter(member: 2, locks: [0], isInCircle: true), .waiter(member: 3, lock: 0, holding: []),
                 .starter(member: 0, locks: [0], isInCircle: true), .back(member: 1),
             ])
-        let chain = WaitTree(Array(model.members.prefix(3)))
+        let chain = WaitTree(Array(model.members.prefix(3)), at: SampleTop.now)
         #expect(chain.hasCertainDeadlock == nil && chain.lines.count == 2)
+        // Only one that lasts: before, each may only be a program that lets its command wait for a moment.
+        let young = WaitTree(model.members, at: SampleTop.now - 11 * SampleTop.second)
+        #expect(young.hasCertainDeadlock == nil && young.lines.count == 4)
     }
 
     @Test func `top scrolls through a thousand members and counts them`() {
@@ -172,7 +175,7 @@ struct `The decisions of groupctl top` {
         var members = SampleTop.waiting.members
         members[3].since -= 1
         var screen = SampleTop.screen(80, 24, SampleTop.model(members))
-        screen.take(SampleTop.model(members), changes: [13: 3])
+        screen.take(SampleTop.model(members), at: SampleTop.now, changes: [13: 3])
         func names() -> [String] {
             screen.rows.compactMap { if case .member(let index) = $0 { members[index].purpose } else { nil } }
         }

@@ -39,7 +39,7 @@ struct TopScreen: Sendable {
     let look: TerminalLook
     private(set) var size: WidgetSize
     private(set) var model: TopModel
-    private(set) var waits = WaitTree([])
+    private(set) var waits = WaitTree([], at: 0)
     private(set) var curve: ChangeCurve
     /// A line about the stream of changes; nil where all is well.
     var notice: String?
@@ -63,15 +63,23 @@ struct TopScreen: Sendable {
 
     // MARK: What happens
 
-    /// Takes the present state, and new changes by their authors' processes; nil for other programs.
-    mutating func take(_ model: TopModel, changes: [Int32?: Int] = [:]) {
+    /// Takes the state at a moment (nanoseconds since 1970), and new changes by their authors' processes; nil for other
+    /// programs.
+    mutating func take(_ model: TopModel, at now: Int64, changes: [Int32?: Int] = [:]) {
         self.model = model
-        waits = WaitTree(model.members)
+        waits = WaitTree(model.members, at: now)
         for (process, count) in changes { curve.add(count, by: process.map(ChangeCurve.Author.member) ?? .others) }
         let present = Set(model.members.map(\.process))
         for case .member(let process) in Array(curve.authors) where !present.contains(process) {
             curve.merge(.member(process), into: .formerMembers)
         }
+        arrange()
+    }
+
+    /// Finds deadlocks that are seen only once they have lasted.
+    mutating func judgeWaits(at now: Int64) {
+        if !model.members.contains(where: { $0.ancestor != nil }) { return }
+        waits = WaitTree(model.members, at: now)
         arrange()
     }
 

@@ -98,7 +98,8 @@ private struct TopView: ~Copyable {
         // Whatever happens from here on is seen by another look.
         isDue = try watch.begin()
         let counts = try countChanges()
-        screen.take(TopModel(try container.status(withLogs: false), of: container), changes: counts)
+        screen.take(
+            TopModel(try container.status(withLogs: false), of: container), at: wallNanoseconds(), changes: counts)
         let end = monotonicNanoseconds()
         // Looking takes a fifth of a processor at most, however many members there are.
         nextLook = end + max(Self.shortestPause - (end - began), 4 * (end - began))
@@ -131,6 +132,7 @@ private struct TopView: ~Copyable {
         let (now, wall) = (monotonicNanoseconds(), wallNanoseconds())
         let isOver = until.map { $0 <= wall } ?? false
         if !(isChanged || terminal.isBlank || isOver) || now < nextPicture { return }
+        if isOver { screen.judgeWaits(at: wall) }
         let picture = screen.picture(
             at: TopMoment(now: wall, secondsFromGMT: secondsFromGMT(atSecond: wall / Self.second)))
         terminal.show(picture.frame)

@@ -42,11 +42,18 @@ struct WaitTree: Sendable {
         var isBlocking = false
     }
 
+    /// How long a request has waited before its process's starter counts as waiting for it, in nanoseconds: a program that
+    /// holds a lock may let a command wait for it for a moment.
+    static let patience: Int64 = 2_000_000_000
+
     private let members: [TopModel.Member]
+    private let now: Int64
     private var nodes: [Node] = []
 
-    init(_ members: [TopModel.Member]) {
+    /// `now`: in nanoseconds since 1970, as the times of the requests.
+    init(_ members: [TopModel.Member], at now: Int64) {
         self.members = members
+        self.now = now
         // Most of the time no member waits.
         if members.contains(where: \.isWaiting) {
             makeNodes()
@@ -87,7 +94,9 @@ struct WaitTree: Sendable {
         let byMember = Dictionary(grouping: nodes.indices) { nodes[$0].member }
         for (member, one) in members.enumerated() where one.isWaiting {
             guard let above = one.ancestor else { continue }
-            let waiting = (byMember[member] ?? []).filter { !nodes[$0].awaited.isEmpty }
+            let waiting = (byMember[member] ?? []).filter { number in
+                !nodes[number].awaited.isEmpty && since(number) <= now - Self.patience
+            }
             for number in byMember[above] ?? [] where nodes[number].isBlocking && nodes[number].awaited.isEmpty {
                 nodes[number].edges += waiting
                 nodes[number].isStarter = true
