@@ -22,6 +22,17 @@ private let specification = CommandSpecification(
         "The window has what widget-host(1) shows in a terminal: a card for each widget, which is live, and whose buttons and toggles are pressed by the pointer or the keyboard. The menu of a card expands, moves, reloads and removes it; the button at the top adds a widget. Both commands have the same list.",
         "Widgets whose cards are scrolled out of sight are stopped, as are all of them while the window is minimized; they go on, with what has changed meanwhile, when they are seen again. The window is dark where the desktop prefers that, and its text is as large as the desktop's.",
     ],
+    environment: ContainerEnvironment.variables + [
+        HelpEntry("DISPLAY, WAYLAND_DISPLAY", "The display of the desktop."),
+        HelpEntry("XDG_CONFIG_HOME, XDG_DATA_DIRS", "The directories of the manifests, unless --widgets is given."),
+        HelpEntry("XDG_STATE_HOME", "The directory of the lists of shown widgets. The default is ~/.local/state."),
+    ],
+    files: [
+        HelpEntry("DIR/*.json", "A manifest for each widget: its kind, its program, its interests."),
+        HelpEntry(
+            "$XDG_STATE_HOME/widget-host/ID.json", "The list of a container's widgets that are shown to this user."),
+    ],
+    seeAlso: ["widget-host(1)", "groupctl(1)"],
     examples: [HelpEntry("widget-window --widgets ./widgets ./shared/", "Shows the widgets of a container.")],
     exitStatuses: [HelpEntry("0", "the window was closed"), HelpEntry("128+n", "ended by signal n, after the widgets")])
 
