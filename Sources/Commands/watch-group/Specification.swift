@@ -100,6 +100,9 @@ let watchGroupSpecification = CommandSpecification(
             "watch-group --include 'Library/**' --exclude '**/*.tmp' --settle 0.2 ./shared/",
             "Prints the changes below Library, except of temporary files, once each file is quiet."),
         HelpEntry(
+            "watch-group --ignore-file .gitignore --ignore .git/ ./shared/",
+            "Prints the changes that git would show, too."),
+        HelpEntry(
             "watch-group --format '%T %e %w%f' --timefmt %H:%M ./shared/", "Prints lines as inotifywait does."),
         HelpEntry(
             "watch-group --ready-fd 3 ./shared/ 3>ready >log & read -r cursor <ready",

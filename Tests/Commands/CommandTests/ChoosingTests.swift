@@ -51,6 +51,60 @@ struct `Filters and formats of watch-group` {
             try await since(start: kinds, container) == ["removed\tLibrary/a", "moved\tLibrary/b\tLibrary/f/b"])
     }
 
+    @Test func `--ignore and --ignore-file leave out what a .gitignore would, also of external changes`() async throws {
+        let container = try await TemporaryContainer()
+        let file = container.directory + "/patterns"
+        try Data("# build output\n\n*.o  \nbuild/\r\n".utf8).write(to: URL(fileURLWithPath: file))
+        let watcher = try await container.watching("--ignore-file", file, "--ignore", "!keep.o", "--ignore", "/log")
+        try await container.done("write", "build/x/a", input: "1")
+        try await container.done("write", "d/a.o", input: "1")
+        try await container.done("write", "log", input: "1")
+        try await container.done("write", "keep.o", input: "1")
+        #expect(try await watcher.readLines(2) == ["created\td", "created\tkeep.o"])
+        try await container.done("move", "build/x", "d/x")
+        #expect(try await watcher.readLines(2) == ["created\td/x", "created\td/x/a"])
+        try await container.done("move", "d/x/a", "d/x/b.o")
+        try await container.done("move", "d/x", "build/y")
+        #expect(try await watcher.readLines(2) == ["removed\td/x/a", "removed\td/x"])
+        // The leader finds these changes, and does not record the type of what was removed.
+        let script = "rm -r build && echo 1 >build && mkdir -p e/build && rm build && rm -r e/build && echo 1 >end"
+        #expect(try await container.shell("cd \"$1\" && " + script).status == 0)
+        var lines: [String] = []
+        while lines.last != "created\tend" { lines += try await watcher.readLines(1) }
+        lines.removeAll { $0.hasPrefix("touched") }
+        // What is removed before the leader looks has no line.
+        #expect(
+            Set(lines).isSubset(of: ["created\tbuild", "removed\tbuild", "created\te", "created\tend"]), "\(lines)")
+        #expect(lines.contains("created\te") && !lines.contains("created\te/build"))
+        let words = ["--ignore-file", file, "--ignore", "!keep.o", "--ignore", "/log"]
+        let present = try await container.start(
+            "watch-group", ["--since", "snapshot", "--timeout", "0"] + words + [container.path]
+        ).finish().lines
+        #expect(
+            present == ["present\td", "present\te", "present\tend", "present\tkeep.o", "bookmark\t"], "\(present)")
+        let changes = try await container.run("changes", "--since", "start", "--ignore", "*", "--ignore", "!/keep.o")
+        #expect(changes.lines == ["created\tkeep.o"], "\(changes)")
+    }
+
+    @Test func `a pattern or a file that --ignore cannot use is named with the reason`() async throws {
+        let container = try await TemporaryContainer()
+        let file = container.directory + "/patterns"
+        try Data("a\n[b\n".utf8).write(to: URL(fileURLWithPath: file))
+        let large = container.directory + "/large"
+        try Data(repeating: UInt8(ascii: "#"), count: 65_537).write(to: URL(fileURLWithPath: large))
+        for (words, status, message) in [
+            (["--ignore", "a//b"], 64, "--ignore: 'a//b': the pattern has an empty component"),
+            (["--ignore", ""], 64, "--ignore: '': the pattern is empty"),
+            (["--ignore-file", file], 64, "--ignore-file \(file): '[b': line 2: a '[' has no ']'"),
+            (["--ignore-file", large], 64, "larger than 64 KiB"),
+            (["--ignore-file", file + "-none"], 66, "patterns-none"),
+            (["--ignore", "a", "--defaults", "s"], 64, "--ignore is for items"),
+        ] as [([String], Int32, String)] {
+            let outcome = try await container.start("watch-group", words + ["--timeout", "0", container.path]).finish()
+            #expect(outcome.status == status && outcome.errors.contains(message), "\(outcome)")
+        }
+    }
+
     @Test func `--kind and --exclude-purpose select changes`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", "--purpose", "me", input: "1")

@@ -23,6 +23,9 @@ struct KeySource: WatchSource {
             for name in ["format", "timefmt", "bookmarks", "cursor", "sequence"] where arguments.flag(name) {
                 throw arguments.usageError("--\(name) is for items; with --defaults, use --json")
             }
+            for name in ["ignore", "ignore-file"] where arguments.flag(name) {
+                throw arguments.usageError("--\(name) is for items; with --defaults, use --exclude")
+            }
             if common.command == nil {
                 if common.quiet != nil || common.atMost != nil {
                     throw arguments.usageError(

@@ -1,7 +1,10 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// The changes that a follower wants: by path, by kind, and by excluded purposes. A value; the order in which patterns
-/// are added matters, since the last one that matches a path decides.
+/// are added matters, since the last one that matches a path decides. An item that is ignored is out, whatever the other
+/// patterns say.
 ///
 /// A path that no pattern matches is in if the first pattern excludes, and out if it includes: `["Library/**"]` means
 /// everything below Library, and a filter that only excludes means everything else. Patterns match whole paths: `*`,
@@ -19,6 +22,7 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
         var glob: Glob
     }
     private var rules: [Rule] = []
+    private var ignored = IgnorePatterns()
 
     /// The kinds of changes of items that are in; nil for all. The markers `rescan`, `degraded` and `bookmark` are
     /// always in: without them a follower would take an incomplete stream for complete.
@@ -41,6 +45,13 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Makes a filter of what matches one of these patterns; with none, everything.
     public init(arrayLiteral patterns: String...) { self.init(including: patterns) }
 
+    /// Makes a filter of what matches one of these patterns and is not ignored: see `ignore(_:)`. Error:
+    /// `invalidArgument`
+    public init(including patterns: [String] = [], ignoring ignored: [String]) throws(CoordinationError) {
+        self.init(including: patterns)
+        for pattern in ignored { try ignore(pattern) }
+    }
+
     /// Makes a filter of one item, whatever characters are in its path.
     package init(only path: ItemPath) {
         include(bytes: path.bytes.flatMap { "*?[\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] })
@@ -58,12 +69,53 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Excludes what matches a pattern that is not UTF-8.
     public mutating func exclude(bytes: [UInt8]) { rules.append(Rule(includes: false, glob: Glob(bytes))) }
 
-    /// Returns whether an item at this path is in.
-    public func matches(_ path: ItemPath) -> Bool { matches(path.bytes) }
+    /// Ignores what a pattern matches. The pattern means what it means in a `.gitignore` at the container's root
+    /// (gitignore(5)): without a `/` but at its end, it is for names in whatever directory; with one, for paths; with a
+    /// `/` at its end, for directories only. What is below an ignored directory is ignored, too. A pattern that begins
+    /// with `!` is for items that are not ignored after all. The last pattern that matches decides.
+    ///
+    /// At most 1,000 patterns, each of at most 4,096 bytes. Not supported: classes such as `[[:alpha:]]`, a `\` or a
+    /// `/` within `[…]`, and `[!]…]`. Error: `invalidArgument`, with the pattern as the item
+    public mutating func ignore(_ pattern: String) throws(CoordinationError) { try ignore(bytes: Array(pattern.utf8)) }
 
-    package var concernsPaths: Bool { !rules.isEmpty }
+    /// Ignores what a pattern matches that is not UTF-8. Error: as of `ignore(_:)`
+    public mutating func ignore(bytes: [UInt8]) throws(CoordinationError) { try ignore(bytes, line: nil) }
 
-    func matches(_ path: [UInt8]) -> Bool {
+    /// Ignores what the patterns in a `.gitignore` match: one in each line, without empty lines, comments (`#`) and
+    /// spaces at the end of a line. Error: as of `ignore(_:)`; the reason names the line
+    public mutating func ignore(linesOf content: [UInt8]) throws(CoordinationError) {
+        for (index, line) in IgnorePattern.lines(of: content[...]).enumerated() {
+            if let pattern = IgnorePattern.pattern(inLine: line) { try ignore(Array(pattern), line: index + 1) }
+        }
+    }
+
+    private mutating func ignore(_ pattern: [UInt8], line: Int?) throws(CoordinationError) {
+        do throws(IgnorePattern.Fault) {
+            try ignored.append(pattern)
+        } catch {
+            let place = line.map { "line \($0): " } ?? ""
+            throw CoordinationError(
+                .invalidArgument, operation: "ignore", item: printable(Array(pattern.prefix(200))),
+                reason: "\(place)\(error)")
+        }
+    }
+
+    /// Returns whether an item at this path is in. Without a type, an ignoring pattern for directories only matches the
+    /// directories above the item, and not the item.
+    public func matches(_ path: ItemPath, type: ItemType? = nil) -> Bool {
+        matches(path.bytes, isDirectory: type == .directory)
+    }
+
+    package var concernsPaths: Bool { !rules.isEmpty || !ignored.isEmpty }
+
+    func matches(_ path: [UInt8], isDirectory: Bool) -> Bool {
+        rulesInclude(path) && !ignored.ignores(path, isDirectory: isDirectory)
+    }
+
+    /// Returns whether an item is in or not depending on whether it is a directory.
+    func dependsOnType(_ path: [UInt8]) -> Bool { rulesInclude(path) && ignored.dependOnType(path) }
+
+    private func rulesInclude(_ path: [UInt8]) -> Bool {
         rules.last { $0.glob.matches(path) }?.includes ?? includesByDefault
     }
 
@@ -77,6 +129,12 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     }
 
     func coverage(below directory: [UInt8]) -> Coverage {
+        if ignored.ignores(directory, isDirectory: true) { return .none }
+        let included = rulesCoverage(below: directory)
+        return included == .all && ignored.couldIgnoreBelow(directory) ? .some : included
+    }
+
+    private func rulesCoverage(below directory: [UInt8]) -> Coverage {
         var answers: Set<Bool> = []
         for rule in rules.reversed() where rule.glob.couldMatchBelow(directory) {
             answers.insert(rule.includes)
@@ -95,9 +153,8 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     func coversAlike(below directory: [UInt8], _ other: [UInt8]) -> Bool {
         let (here, there) = (coverage(below: directory), coverage(below: other))
         if here != .some || there != .some { return here == there }
-        return rules.allSatisfy { rule in
-            rule.glob.dependsOnNameAlone
-                || (!rule.glob.couldMatchBelow(directory) && !rule.glob.couldMatchBelow(other))
+        return (rules.map(\.glob) + ignored.patterns.map(\.glob)).allSatisfy { glob in
+            glob.dependsOnNameAlone || (!glob.couldMatchBelow(directory) && !glob.couldMatchBelow(other))
         }
     }
 

@@ -26,7 +26,8 @@ struct FilteredChange {
     private init(_ filter: ChangeFilter) { self.filter = filter }
 
     /// Returns the changes that the filter lets through. `before` returns the tree before the record; it is called only
-    /// if that matters: a directory crosses the filter's border, and the items in it have no changes of their own.
+    /// if that matters: a directory crosses the filter's border, and the items in it have no changes of their own; or the
+    /// type of the item that was at a path decides, and the record does not have it.
     /// Returns nil if `before` does, since the changes cannot be decided then.
     static func reported<Failure: Error>(
         _ changes: [ChangePart], by filter: ChangeFilter, before: () throws(Failure) -> TreeIndex?
@@ -52,9 +53,13 @@ struct FilteredChange {
 
     private mutating func report(_ part: ChangePart) { reported.append(ReportedPart(part)) }
 
-    /// Adds a change, if the filter lets it through. Returns false if that depends on what is in the directories.
+    /// Adds a change, if the filter lets it through. Returns false if that depends on what is in the directories,
+    /// or was at the path before.
     private mutating func reportWithoutLooking(_ change: ChangePart) -> Bool {
-        let isIn = filter.matches(change.path)
+        let isIn = filter.matches(change.path, isDirectory: change.isDirectory)
+        if change.kind != .exchanged && (!isIn || change.state == nil) && filter.dependsOnType(change.path) {
+            return false
+        }
         switch change.kind {
         case .removed:
             if isIn || (change.wasDirectory && filter.coverage(below: change.path) != .none) { report(change) }
@@ -67,8 +72,8 @@ struct FilteredChange {
 
     private mutating func reportMove(_ change: ChangePart, _ isIn: Bool) -> Bool {
         guard let from = change.from else { return true }
-        let wasIn = filter.matches(from)
-        let isDirectory = change.state?.type == .directory
+        let isDirectory = change.isDirectory
+        let wasIn = filter.matches(from, isDirectory: isDirectory)
         let (old, new) = (filter.coverage(below: from), filter.coverage(below: change.path))
         if !isIn && (!isDirectory || new == .none) {
             if wasIn || (isDirectory && old != .none) { report(Self.removal(from, wasDirectory: isDirectory)) }
@@ -84,9 +89,13 @@ struct FilteredChange {
 
     private mutating func reportExchange(_ change: ChangePart, _ isIn: Bool) -> Bool {
         guard let other = change.from else { return true }
-        let otherIsIn = filter.matches(other)
-        let holdsDirectory = change.state?.type == .directory || change.otherState?.type == .directory
-        if holdsDirectory {
+        let otherIsDirectory = change.otherState?.type == .directory
+        if change.isDirectory != otherIsDirectory && (filter.dependsOnType(change.path) || filter.dependsOnType(other))
+        {
+            return false
+        }
+        let otherIsIn = filter.matches(other, isDirectory: otherIsDirectory)
+        if change.isDirectory || otherIsDirectory {
             let (here, there) = (filter.coverage(below: change.path), filter.coverage(below: other))
             if !isIn && !otherIsIn && here == .none && there == .none { return true }
             guard isIn == otherIsIn && filter.coversAlike(below: change.path, other) else { return false }
@@ -107,10 +116,14 @@ struct FilteredChange {
 
     /// Adds the changes of the items one by one, from the tree before the record.
     private mutating func report(_ change: ChangePart, _ treeIndex: TreeIndex) {
-        guard let from = change.from, let old = try? ItemLocation(from), let new = try? ItemLocation(change.path)
-        else { return }
+        guard let new = try? ItemLocation(change.path) else { return }
+        if change.kind != .exchanged {
+            let isIn = reportByType(change, treeIndex.item(at: new)?.state.type)
+            if change.kind != .moved || reportMove(change, isIn) { return }
+        }
+        guard let from = change.from, let old = try? ItemLocation(from) else { return }
         if change.kind == .moved {
-            if filter.matches(from) && filter.matches(change.path) {
+            if filter.matches(from, isDirectory: true) && filter.matches(change.path, isDirectory: true) {
                 report(change)
                 adjust(Self.tree(at: old, treeIndex).dropFirst(), movedTo: new, from: old)
             } else {
@@ -121,12 +134,36 @@ struct FilteredChange {
         // First the removal of both trees, then the creation of each item at its new path.
         let (here, there) = (Self.tree(at: new, treeIndex), Self.tree(at: old, treeIndex))
         for tree in [here, there] {
-            for item in tree.reversed() where filter.matches(item.location.bytes) {
+            for item in tree.reversed() where matches(item.location.bytes, item.item) {
                 report(Self.removal(item.location.bytes, wasDirectory: item.item.state.type == .directory))
             }
         }
         create(there, at: new, from: old, change.state)
         create(here, at: old, from: new, change.otherState)
+    }
+
+    /// Adds a change of an item at a path where the filter lets directories through and nothing else, or everything
+    /// else. An item of the other type that was there is reported as removed. Returns whether the new item is in; its
+    /// move is not added.
+    private mutating func reportByType(_ change: ChangePart, _ old: ItemType?) -> Bool {
+        let wasDirectory = old.map { $0 == .directory } ?? change.wasDirectory
+        let wasIn = filter.matches(change.path, isDirectory: wasDirectory)
+        if change.kind == .removed {
+            if wasIn || (wasDirectory && filter.coverage(below: change.path) != .none) { report(change) }
+            return false
+        }
+        let isDirectory = change.state.map { $0.type == .directory } ?? wasDirectory
+        let isIn = filter.matches(change.path, isDirectory: isDirectory)
+        if isIn {
+            if change.kind != .moved { report(change) }
+        } else if old != nil && wasIn {
+            report(Self.removal(change.path, wasDirectory: wasDirectory))
+        }
+        return isIn
+    }
+
+    private func matches(_ path: [UInt8], _ item: TreeIndex.Item) -> Bool {
+        filter.matches(path, isDirectory: item.state.type == .directory)
     }
 
     private typealias Tree = [(location: ItemLocation, item: TreeIndex.Item)]
@@ -148,13 +185,13 @@ struct FilteredChange {
         _ inner: ArraySlice<(location: ItemLocation, item: TreeIndex.Item)>,
         movedTo new: ItemLocation, from old: ItemLocation
     ) {
-        for (location, item) in inner.reversed() where filter.matches(location.bytes) {
+        for (location, item) in inner.reversed() where matches(location.bytes, item) {
             let path = Self.moved(location, to: new, from: old)
-            if !filter.matches(path) { report(Self.removal(path, wasDirectory: item.state.type == .directory)) }
+            if !matches(path, item) { report(Self.removal(path, wasDirectory: item.state.type == .directory)) }
         }
-        for (location, item) in inner where !filter.matches(location.bytes) {
+        for (location, item) in inner where !matches(location.bytes, item) {
             let path = Self.moved(location, to: new, from: old)
-            if filter.matches(path) { report(creation(path, item)) }
+            if matches(path, item) { report(creation(path, item)) }
         }
     }
 
@@ -167,7 +204,7 @@ struct FilteredChange {
     private mutating func create(_ tree: Tree, at new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
         for (location, item) in tree {
             let path = Self.moved(location, to: new, from: old)
-            if !filter.matches(path) { continue }
+            if !matches(path, item) { continue }
             let isTop = location == old
             reported.append(
                 isTop
@@ -180,8 +217,8 @@ struct FilteredChange {
     private mutating func relocate(_ tree: Tree, to new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
         for (location, item) in tree {
             let path = Self.moved(location, to: new, from: old)
-            let isIn = filter.matches(path)
-            if item.state.type == .directory || !filter.matches(location.bytes) {
+            let isIn = matches(path, item)
+            if item.state.type == .directory || !matches(location.bytes, item) {
                 let isTop = location == old
                 if isIn {
                     report(isTop ? .arrival(path, state) : creation(path, item))
@@ -195,8 +232,13 @@ struct FilteredChange {
                 report(Self.removal(location.bytes, wasDirectory: false))
             }
         }
-        for (location, item) in tree.reversed() where item.state.type == .directory && filter.matches(location.bytes) {
+        for (location, item) in tree.reversed() where item.state.type == .directory && matches(location.bytes, item) {
             report(Self.removal(location.bytes, wasDirectory: true))
         }
     }
+}
+
+extension ChangePart {
+    /// Whether the item is a directory, as far as the record has it.
+    fileprivate var isDirectory: Bool { state.map { $0.type == .directory } ?? wasDirectory }
 }

@@ -13,7 +13,8 @@ struct Listing: Sendable {
         var tree = try JournalView(journal)
         try tree.catchUp(journal)
         position = tree.position
-        items = tree.treeIndex.lazy.filter { filter.matches($0.location.bytes) }
+        items = tree.treeIndex.lazy
+            .filter { filter.matches($0.location.bytes, isDirectory: $0.item.state.type == .directory) }
             .map { (location: $0.location, item: $0.item) }
     }
 

@@ -22,8 +22,11 @@ package struct Glob: Hashable, Sendable {
 
     /// Returns whether the pattern matches a path. The time is at most the product of both lengths, however many stars
     /// there are.
-    package func matches(_ path: [UInt8]) -> Bool {
-        var (pattern, path) = (components[...], path.split(separator: UInt8(ascii: "/"))[...])
+    package func matches(_ path: [UInt8]) -> Bool { matches(path.split(separator: UInt8(ascii: "/"))[...]) }
+
+    /// Returns whether the pattern matches the path of these names.
+    func matches(_ names: ArraySlice<ArraySlice<UInt8>>) -> Bool {
+        var (pattern, path) = (components[...], names)
         var retry: (pattern: ArraySlice<Component>, path: ArraySlice<ArraySlice<UInt8>>)?
         while true {
             switch pattern.first {

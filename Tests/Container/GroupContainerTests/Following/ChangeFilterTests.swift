@@ -115,9 +115,67 @@ import Testing
         }
     }
 
+    private static func ignoring(_ patterns: String..., including included: String...) -> ChangeFilter {
+        var filter = ChangeFilter(including: included)
+        #expect(throws: Never.self) { for pattern in patterns { try filter.ignore(pattern) } }
+        return filter
+    }
+
+    @Test func `a directory that is moved out of an ignored one is reported with its contents`() throws {
+        let filter = Self.ignoring("tmp/", "*.o")
+        let before = treeIndex("tmp/", "tmp/d/", "tmp/d/a", "tmp/d/b.o", "d/", "d/c", "d/e.o")
+        #expect(try reported("tmp/d", "f", Self.directory, filter, before) == ["created f", "created f/a"])
+        #expect(try reported("d", "tmp/e", Self.directory, filter, before) == ["removed d"])
+        #expect(try reported("d", "f", Self.directory, filter, before) == ["moved f from d"])
+        #expect(try reported("tmp/d", "tmp/e", Self.directory, filter, before) == [])
+        #expect(try reported("d/e.o", "d/e", Self.state, filter, before) == ["created d/e"])
+        #expect(try reported("d/c", "d/c.o", Self.state, filter, before) == ["removed d/c"])
+        // The name decides that a directory is ignored.
+        #expect(try reported("d", "g/tmp", Self.directory, filter, before) == ["removed d"])
+        #expect(try reported("d/c", "g/tmp", Self.state, filter, before) == ["moved g/tmp from d/c"])
+    }
+
+    @Test func `an item that is replaced by an ignored one of another type is reported as removed`() throws {
+        func reported(
+            _ kind: ChangeRecord.Kind, _ path: String, from: String? = nil, _ state: ItemState?,
+            other: ItemState? = nil, _ filter: ChangeFilter, _ before: TreeIndex
+        ) throws -> [String] {
+            let part = ChangePart(
+                kind: kind, path: Array(path.utf8), from: from.map { Array($0.utf8) }, state: state, otherState: other)
+            return try #require(try Change.changes([part], at: 9, by: filter, before: before)).map(\.summary)
+        }
+        let noDirectory = Self.ignoring("build/")
+        let (file, directory) = (treeIndex("build", "x/", "x/a"), treeIndex("build/", "build/c", "p"))
+        #expect(try reported(.created, "build", Self.directory, noDirectory, file) == ["removed build"])
+        #expect(try reported(.created, "build", Self.directory, noDirectory, treeIndex()) == [])
+        #expect(try reported(.created, "build", Self.state, noDirectory, directory) == ["created build"])
+        #expect(try reported(.touched, "build", nil, noDirectory, directory) == [])
+        #expect(try reported(.touched, "build", nil, noDirectory, file) == ["touched build"])
+        // An external removal is recorded without the type.
+        #expect(try reported(.removed, "build", nil, noDirectory, directory) == [])
+        #expect(try reported(.removed, "build", nil, noDirectory, file) == ["removed build"])
+        #expect(
+            try reported(.moved, "build", from: "x", Self.directory, noDirectory, file)
+                == ["removed build", "removed x"])
+        #expect(
+            try reported(.exchanged, "build", from: "p", Self.state, other: Self.directory, noDirectory, directory)
+                == ["removed p", "created build", "created p", "created p/c"])
+        let onlyDirectory = Self.ignoring("build", "!build/")
+        #expect(try reported(.created, "build", Self.state, onlyDirectory, directory) == ["removed build"])
+        #expect(try reported(.removed, "build", nil, onlyDirectory, file) == [])
+        #expect(
+            try reported(.moved, "build", from: "p", Self.state, onlyDirectory, directory)
+                == ["removed build", "removed p"])
+        let part = ChangePart(kind: .removed, path: Array("build".utf8), state: nil)
+        #expect(try Change.changes([part], at: 9, by: noDirectory, before: nil) == nil, "the type is not known")
+    }
+
     private static let filters = [
         filter(), filter("a/**"), filter("-a/**"), filter("**/*.txt"), filter("-**/*.txt"), filter("a", "a/**", "b/a"),
         filter("-b/**", "b/a/**", "-**/c.txt"), filter("*"), filter("*/*"), filter("**/a/**"), filter("-**/b"),
+        ignoring("a/"), ignoring("b", "!b/"), ignoring("*", "!*/", "!c.txt"), ignoring("/a/b/", "c.txt"),
+        ignoring("*.txt", "!/c.txt"), ignoring("a/**", "!a/b/"), ignoring("a/**/b", "b/c.txt/"),
+        ignoring("b/", including: "a/**", "b/**"), ignoring("/*", "!/a/"), ignoring("**/b/", "!a/b/"),
     ]
 
     @Test(arguments: filters.indices, 1...6 as ClosedRange<UInt64>)
@@ -131,14 +189,30 @@ import Testing
         var log: [String] = []
         for sequence in 1...200 as ClosedRange<UInt64> {
             var parts: [ChangePart] = []
-            for _ in 0...(tree.number(below: 4) / 3) { if let part = tree.step() { parts.append(part) } }
+            for _ in 0...(tree.number(below: 4) / 3) {
+                let items = tree.items
+                guard let part = tree.step() else { continue }
+                if part.kind == .removed && sequence.isMultiple(of: 2) {
+                    parts += externalRemoval(of: part, items)
+                } else {
+                    parts.append(part)
+                }
+            }
             if parts.isEmpty { continue }
             let reported = try #require(try Change.changes(parts, at: sequence, by: filter, before: treeIndex))
             for part in parts { treeIndex.apply(part, at: sequence) }
             for change in reported { copy.apply(change) }
             log = reported.map(\.summary)
-            let expected = ModelCopy(of: tree) { filter.matches(ItemPath($0)) }
+            let expected = ModelCopy(of: tree) { filter.matches(ItemPath($0), type: tree.items[$0]?.type) }
             try #require(copy == expected, "change \(sequence): \(parts) was reported as \(log)")
+        }
+    }
+
+    /// Returns the removal as the leader records it: item by item, the deepest first, without their types.
+    private func externalRemoval(of removal: ChangePart, _ items: [String: ItemState]) -> [ChangePart] {
+        let path = String(decoding: removal.path, as: UTF8.self)
+        return items.keys.filter { $0 == path || $0.hasPrefix(path + "/") }.sorted().reversed().map {
+            ChangePart(kind: .removed, path: Array($0.utf8), state: nil)
         }
     }
 }
