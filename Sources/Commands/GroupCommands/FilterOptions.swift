@@ -9,7 +9,7 @@ package enum FilterOptions {
         .repeatable(
             "include", "GLOB",
             help:
-                "Include the items whose path, relative to the container, without './', matches: '*', '?' and '[…]' within a name, '**' across directories ('Library/**' is everything below Library). Of several --include and --exclude options, the last that matches decides; an item that none matches is left out if the first option is --include, and included otherwise. An item that moves in is reported as created, an item that moves out as removed."
+                "Include the items whose path, relative to the container, without './', matches (case matters): '*', '?' and '[…]' within a name, '**' across directories ('Library/**' is everything below Library). Of several --include and --exclude options, the last that matches decides; an item that none matches is left out if the first option is --include, and included otherwise. An item that moves in is reported as created, an item that moves out as removed."
         ),
         .repeatable("exclude", "GLOB", help: "Leave out the items that match."),
         .repeatable(

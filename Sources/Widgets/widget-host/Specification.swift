@@ -118,7 +118,7 @@ let widgetHostSpecification = CommandSpecification(
         ),
         HelpEntry(
             "Commands",
-            "Lines on standard input: show KIND and hide KIND (the widget becomes visible, or hidden), expand KIND, collapse KIND, reload [KIND], open KIND [LINE] (opens the widget's address, or that of a line, counted from 1), press KIND LINE (presses the button or toggle that is that line), add KIND, remove KIND, order KIND…, front yes|no (an app is in front), pressure (memory is short), quit."
+            "Lines on standard input: show KIND and hide KIND (the widget becomes visible, or hidden), expand KIND, collapse KIND, reload [KIND], open KIND [LINE] (opens the widget's address, or that of a line, counted from 1), press KIND LINE (presses the button or toggle that is that line, counted from 1, once it is shown), add KIND, remove KIND, order KIND…, front yes|no (an app is in front), pressure (memory is short), quit."
         ),
         HelpEntry(
             "Lifecycle",
