@@ -17,7 +17,8 @@ def check_fifty_cards():
     manifest(widgets, "todo-list", "To do", where("todo-widget"), "--style", "list", "--hosted", interests=["Library/todo.json"])
     window = Window("fifty", widgets, shared, width=420)
     eventually("fifty cards", lambda: len(window.cards()) == 50)
-    eventually("each card has its lines", lambda: all(window.all("label", f"of {kind}") for kind in kinds))
+    wanted = {f"of {kind}" for kind in kinds}
+    eventually("each card has its lines", lambda: wanted <= {label.get_name() for label in window.all("label")})
     keep("window-fifty", settled(), window.frame())
 
     def running():
