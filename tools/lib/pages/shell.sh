@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the reader of docs/guide/shell.md has: a program that a message starts, a makefile, SQLite's shell, an editor.
+# What the reader of docs/guide/shell.md has: a program that a message starts, a server, a makefile, SQLite's shell, an editor.
 # shellcheck source=tools/lib/pages/common.sh
 . "$PAGES/common.sh"
 swift() { :; }
@@ -19,6 +19,7 @@ unset VISUAL
 export EDITOR=true
 ln -s "$PAGES/../../../Sources" Sources
 printf '#!/bin/sh\ncat >/dev/null\n' >switch
-chmod +x switch
+printf '#!/bin/sh\nexec sleep 60\n' >server
+chmod +x switch server
 printf 'all:\n\t@true\n' >Makefile
 finish() { grep -q Milk ./shared/Library/todo.json; }
