@@ -123,9 +123,12 @@ package final class Progress: Sendable {
     package static func amount(_ count: UInt64, _ unit: Unit) -> String {
         if unit == .items { return "\(count) \(count == 1 ? "item" : "items")" }
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
-        var (tenths, index) = (count * 10, 0)
-        while tenths >= 10_240, index < units.count - 1 { (tenths, index) = (tenths / 1_024, index + 1) }
-        return index == 0 ? "\(count) bytes" : "\(tenths / 10).\(tenths % 10) \(units[index])"
+        var index = 0
+        while count >> (10 * (UInt64(index) + 1)) > 0, index < units.count - 1 { index += 1 }
+        if index == 0 { return "\(count) bytes" }
+        // The size of a sparse file may be near 2⁶³, so only the rest is multiplied.
+        let unit = UInt64(1) << (10 * UInt64(index))
+        return "\(count / unit).\(count % unit * 10 / unit) \(units[index])"
     }
 
     private static func write(_ text: String) {

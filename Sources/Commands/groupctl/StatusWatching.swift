@@ -17,10 +17,7 @@ struct StatusWatching {
 
     init(_ run: borrowing CommandRun) throws {
         let arguments = run.arguments
-        limit = try arguments.text("count").map { text in
-            if let number = Int(text), number > 0 { return number }
-            throw arguments.usageError("--count: '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
-        }
+        limit = try arguments.positiveNumber("count")
         silence = run.options.timeout
     }
 

@@ -28,34 +28,22 @@ struct CommandLoop<Source: WatchSource> {
             if (isDue || !batch.isEmpty) && pause == 0 {
                 // While this process did not run, changes may have come that are not read yet: the writers may not have
                 // paused.
-                if !isDue, !batch.isOverdue(at: now), try add(timeout: .zero, since: seen, run) { continue }
+                if !isDue, !batch.isOverdue(at: now), try watch.add(to: &batch, timeout: .zero, since: seen, run) {
+                    continue
+                }
                 if let status = try runCommand(&run) { return status }
                 continue
             }
             let due = Duration.nanoseconds(pause)
             let wait =
                 batch.isEmpty && !isDue ? watch.wait(since: runner.lastRun) : watch.pause.map { min($0, due) } ?? due
-            let hasAdded = try add(timeout: wait, since: seen, run)
+            let hasAdded = try watch.add(to: &batch, timeout: wait, since: seen, run)
             watch.sayDiagnostics(run)
             if batch.isEmpty && !isDue && !hasAdded {
                 try watch.keep(isDue: false)
                 if watch.isSilent(since: runner.lastRun) { return .timedOut }
             }
         }
-    }
-
-    /// Adds the lines that come next to the batch, and waits for them once, at most `timeout`. Returns false if there
-    /// are none.
-    private mutating func add(timeout: Duration?, since seen: Interruption, _ run: borrowing CommandRun) throws -> Bool
-    {
-        let lines = try watch.read(timeout: timeout, run) { (source, timeout) throws(CoordinationError) in
-            try source.nextBatch(timeout: timeout, since: seen)
-        }
-        for line in lines {
-            batch.add(line, at: monotonicNanoseconds())
-            if let complaint = watch.source.complaint(about: line) { run.complain(complaint) }
-        }
-        return !lines.isEmpty
     }
 
     /// Returns the exit status to end with; nil to continue.

@@ -41,32 +41,21 @@ struct RestartLoop<Source: WatchSource>: ~Copyable {
             let now = monotonicNanoseconds()
             let pause = isDue ? 0 : batch.wait(from: now)
             if pause == 0 {
-                if !isDue, !batch.isOverdue(at: now), try add(timeout: .zero, since: seen, run) { continue }
+                if !isDue, !batch.isOverdue(at: now), try watch.add(to: &batch, timeout: .zero, since: seen, run) {
+                    continue
+                }
                 if let status = try restart(run) { return status }
                 continue
             }
             let due = Duration.nanoseconds(pause)
             let wait = batch.isEmpty ? watch.wait(since: lastStart) : watch.pause.map { min($0, due) } ?? due
-            let hasAdded = try add(timeout: wait, since: seen, run)
+            let hasAdded = try watch.add(to: &batch, timeout: wait, since: seen, run)
             watch.sayDiagnostics(run)
             if batch.isEmpty && !hasAdded {
                 try watch.keep(isDue: false)
                 if watch.isSilent(since: lastStart) { return .timedOut }
             }
         }
-    }
-
-    /// Adds the lines that come next to the batch, and waits for them once. Returns false if there are none.
-    private mutating func add(timeout: Duration?, since seen: Interruption, _ run: borrowing CommandRun) throws -> Bool
-    {
-        let lines = try watch.read(timeout: timeout, run) { (source, timeout) throws(CoordinationError) in
-            try source.nextBatch(timeout: timeout, since: seen)
-        }
-        for line in lines {
-            batch.add(line, at: monotonicNanoseconds())
-            if let complaint = watch.source.complaint(about: line) { run.complain(complaint) }
-        }
-        return !lines.isEmpty
     }
 
     /// Ends the running COMMAND and starts it again with the batch. The cursor advances then. Returns the exit status

@@ -74,6 +74,21 @@ struct Watch<Source: WatchSource> {
         return [pause, options.silence.map { $0 - idle }, bookmark].compactMap { $0 }.min().map { max(.zero, $0) }
     }
 
+    /// Adds the lines that come next to a batch, and waits for them once, at most `timeout`. Returns false if there are
+    /// none.
+    mutating func add(
+        to batch: inout Source.Batch, timeout: Duration?, since seen: Interruption, _ run: borrowing CommandRun
+    ) throws -> Bool {
+        let lines = try read(timeout: timeout, run) { (source, timeout) throws(CoordinationError) in
+            try source.nextBatch(timeout: timeout, since: seen)
+        }
+        for line in lines {
+            batch.add(line, at: monotonicNanoseconds())
+            if let complaint = source.complaint(about: line) { run.complain(complaint) }
+        }
+        return !lines.isEmpty
+    }
+
     /// Returns the variables of COMMAND for a batch that it has failed with some times.
     func variables(of batch: Source.Batch, failures: Int) -> [(name: String, value: [UInt8])] {
         let cursor = source.resumeCursor

@@ -77,6 +77,7 @@ extension MemberTable {
         for entry in waiting {
             own.map.store64(publishedOffset(own.slot, entry) + MemberTableLayout.publishedTicket, ticket)
         }
+        // Its fence also orders the tickets before what this waiter reads next.
         noteStatus()
         return ticket
     }

@@ -9,7 +9,7 @@ import Synchronization
 extension MemberTable {
     /// The journal's wake word.
     package static let journalWord = 0
-    /// The wake word of `awaitStatus`, which is not among the others, because it came later.
+    /// The wake word of `watchStatus`, which is not among the others, because it came later.
     static let statusWord = (MemberTableLayout.statusWake - MemberTableLayout.wakeWords) / 8
     private static let asleep: UInt32 = 1
     /// The highest bit of the flag: sleepers are to be woken. The other bits show by which call, so that none ends what

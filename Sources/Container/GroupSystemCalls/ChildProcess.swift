@@ -103,7 +103,8 @@ extension ChildProcess {
         try start(words, variables: variables).wait()
     }
 
-    /// Starts a command with this process's input, or the descriptor `input`, and its output. The kernel kills it when the calling thread ends.
+    /// Starts a command with this process's input, or the descriptor `input`, and its output. The kernel kills the
+    /// command when the calling thread ends.
     /// System calls: fork(2), execve(2)
     package static func start(
         _ words: [[UInt8]], input: Int32 = -1, variables: [(name: String, value: [UInt8])]

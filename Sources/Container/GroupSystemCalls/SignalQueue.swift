@@ -35,8 +35,8 @@ package struct TerminationSignals: Sendable {
     /// Makes these signals only record their number from now on. System calls: sigaction(2)
     package init() { clinux_note_signals() }
 
-    /// Makes SIGTERM and SIGHUP record their number, and SIGINT and SIGQUIT do nothing until the next value is made: a terminal sends
-    /// them also to a child, whose keys they are. System calls: sigaction(2)
+    /// Makes SIGTERM and SIGHUP record their number, and SIGINT and SIGQUIT do nothing until the next value is made: a
+    /// terminal sends these also to a child, whose keys they are. System calls: sigaction(2)
     package init(leavingKeysToChild: Void) {
         clinux_note_signals()
         clinux_ignore_keys()

@@ -141,7 +141,7 @@ extension Change {
 }
 
 extension ItemPath {
-    fileprivate func isAt(orBelow directory: ItemPath) -> Bool { self == directory || isBelow(directory) }
+    func isAt(orBelow directory: ItemPath) -> Bool { self == directory || isBelow(directory) }
 
     /// Returns the path with a directory above it, or the whole path, replaced; nil where it is not below.
     func replacing(prefix: ItemPath, by other: ItemPath) -> ItemPath? {

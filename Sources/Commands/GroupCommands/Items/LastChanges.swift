@@ -14,7 +14,7 @@ struct LastChanges {
         switch change.kind {
         case .created, .modified, .touched: break
         case .removed:
-            changes = changes.filter { $0.key.replacing(prefix: change.path, by: change.path) == nil }
+            changes = changes.filter { !$0.key.isAt(orBelow: change.path) }
             return
         case .moved(let from):
             for (path, last) in changes {

@@ -13,7 +13,7 @@ struct EditedCopy {
 
     private static let operation = "keep the edited text in"
 
-    /// Makes the copy. It is in $TMPDIR, else in /tmp, where it stays when the user logs out.
+    /// Makes the copy in $TMPDIR, else in /tmp: there it stays when the user logs out.
     init(of item: ItemPath, _ content: [UInt8], outside container: Container) throws(CoordinationError) {
         name = item.bytes.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? []
         let top = environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"

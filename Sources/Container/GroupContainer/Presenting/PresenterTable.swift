@@ -9,7 +9,7 @@ final class PresenterTable: Sendable {
     let map: SharedMap
     /// Nil in a process that may only read.
     let own: WritableMap?
-    /// Whose watchers of the status are woken when an entry or a question has changed.
+    /// The table whose watchers of the status are woken when an entry or a question has changed.
     private let memberTable: MemberTable?
 
     private typealias Layout = PresenterTableLayout
