@@ -25,7 +25,7 @@
 //     same       answers noData, without a timeline, unless a reload is requested
 //     close      closes its output, and stays
 //
-// With the argument --presses, the widget is a PressCounter instead.
+// With the argument --presses, the widget is a PressCounter instead, and with --refreshes a LongRefresh.
 //
 // The widget logs its process, as "process 812". After a reload, a '!' follows the text.
 import Dispatch
@@ -47,6 +47,11 @@ func send(_ message: WidgetMessage) { sendLine(ProtocolLine.encoded(message) ?? 
 func sendLine(_ line: [UInt8]) { send(bytes: line + [10]) }
 
 func send(bytes: [UInt8]) { try? FileDescriptor.open(path: Array("/proc/self/fd/1".utf8), .writing).writeAll(bytes) }
+
+/// Writes a line to standard error.
+func complain(_ text: String) {
+    try? FileDescriptor.open(path: Array("/proc/self/fd/2".utf8), .writing).writeAll(Array((text + "\n").utf8))
+}
 
 func content() -> String {
     guard let file = try? FileDescriptor.open(path: Array("\(directory)/Library/\(kind)".utf8), .reading),
@@ -121,8 +126,7 @@ var child: pid_t = 0
     case "endless": while true { send(bytes: [UInt8](repeating: 0x20, count: 65_536)) }
     case "chatter": while true { send(.log("and on it goes")) }
     case "complain":
-        let line = Array("and on it goes\n".utf8)
-        for _ in 0..<10_000 { try FileDescriptor.open(path: Array("/proc/self/fd/2".utf8), .writing).writeAll(line) }
+        for _ in 0..<10_000 { complain("and on it goes") }
     case "twice": send(.answer(answer))
     case "fail":
         answer = WidgetMessage.Answer(id: id, result: .failed, cause: "the test wants it")
@@ -145,11 +149,15 @@ var child: pid_t = 0
     send(.answer(answer))
 }
 
-if CommandLine.arguments.contains("--presses") {
-    try FileDescriptor.open(path: Array("/proc/self/fd/2".utf8), .writing).writeAll(Array("process \(getpid())\n".utf8))
-    try await WidgetProgram(PressCounter(kind: kind), in: Container(path: directory)).converse()
+@MainActor func converse<Provider: WidgetProvider>(_ provider: Provider) async throws
+where Provider.Snapshot: WidgetContent {
+    complain("process \(getpid())")
+    try await WidgetProgram(provider, in: Container(path: directory)).converse()
     exit(0)
 }
+
+if CommandLine.arguments.contains("--presses") { try await converse(PressCounter(kind: kind)) }
+if CommandLine.arguments.contains("--refreshes") { try await converse(LongRefresh(kind: kind)) }
 send(.hello(version: WidgetMessage.version, kind: announced, placeholder: WidgetView(lines: [WidgetView.Line("…")])))
 send(.log("process \(getpid())"))
 while let line = readLine() {

@@ -45,6 +45,42 @@ struct `A hidden widget with a lock` {
         #expect(text.components(separatedBy: "widget-host: a: not suspended").count == 3, "\(text)")
     }
 
+    @Test(arguments: ["lock", "transaction"])
+    func `a widget that is hidden during a refresh with a lock gives way to its app`(word: String) throws {
+        // Nothing but the host's own check can end the refresh.
+        let run = try HostRun(
+            ["a": #""arguments": ["--refreshes"], "refresh": {"deadline": 3600, "perDay": 86400, "atOnce": 1000}"#],
+            options: ["--grace", "3600"])
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+        try run.write(word, for: "a")
+        try run.host.waitForText("is busy with \(word)")
+        try run.send("hide a")
+        try run.write("bread", for: "a")
+        #expect(!FileManager.default.fileExists(atPath: run.container.path + "/Library/half"), "it is undone")
+        if word == "lock" { try run.await("a", "suspended", "milk") }
+        try run.send("show a")
+        try run.await("a", "active", "bread\n")
+        let text = try run.quit()
+        #expect(!text.contains("failed"), "\(text)")
+        let fault = "when it was to be suspended, while another process waited for it"
+        #expect(text.contains(fault) == (word == "transaction"), "\(text)")
+    }
+
+    @Test func `a widget that is hidden during a refresh without a lock goes on with it`() throws {
+        let run = try HostRun(
+            ["a": #""arguments": ["--refreshes"], "refresh": {"deadline": 3, "perDay": 86400, "atOnce": 1000}"#])
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+        try run.write("download", for: "a")
+        try run.host.waitForText("is busy with download")
+        try run.send("hide a")
+        // It ends with its deadline, as a visible widget's does.
+        try run.host.waitForText("failed: a: no answer within 3.0 seconds")
+        let text = try run.quit()
+        #expect(!text.contains("kept a lock"), "\(text)")
+    }
+
     // A widget that does not use this library.
     // In the mode WAL a connection has shared locks also between transactions.
     @Test(.needs("python3"), arguments: ["delete", "wal"])

@@ -229,6 +229,17 @@ extension Container {
             .filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map(\.path)
     }
 
+    /// Returns whether another process waits for an item that members of these processes hold. System calls: as those
+    /// of `status`
+    package func isAwaited(from isMeant: (Int32) -> Bool) -> Bool {
+        guard let members = try? status(withLogs: false).members else { return false }
+        let isOne = members.map { $0.pidNamespace == nil && isMeant($0.processIdentifier) }
+        return members.indices.contains { waiter in
+            !isOne[waiter]
+                && members[waiter].locks.contains { $0.isWaiting && $0.blockers.contains { isOne[$0.member] } }
+        }
+    }
+
     /// Returns the state of a suite's or channel's log. The opened log is not kept, unlike those in use: it would stay
     /// in memory.
     private func log(

@@ -10,6 +10,11 @@ package struct HostOptions: Hashable, Sendable {
     package var grace: Int64 = 5_000_000_000
     /// The longest time between checks of a widget that still holds locks after its grace; at least the grace.
     package var longestHold: Int64 = 300_000_000_000
+    /// The time between checks of the locks of a widget that was hidden during a refresh; the first is as long after it
+    /// was hidden. With its end, a process that waits for such a lock gets it within a second.
+    package var lockCheck: Int64 = 400_000_000
+    /// The time from a refresh that was cut short until the widget, still hidden, is refreshed again.
+    package var cutShortPause: Int64 = 60_000_000_000
     /// The time beyond a refresh's deadline, which the widget applies itself.
     package var slack: Int64 = 2_000_000_000
     /// The time from the message `end`, or from the end of the process's output, until the process is killed.

@@ -67,6 +67,7 @@ extension HostState {
             if id == process.press?.id { return note(result, cause, of: &widget, at: now, &actions) }
             chat("answered press \(id), which was not requested", of: &widget, at: now, &actions)
         case .suspended(let id):
+            if id == process.lastSuspension { widget.giveUpCutShortUpdate(at: now) }
             if case .suspending(id, _) = process.phase {
                 // The first answer was requested. Only a further one is logged: the widget has released another lock.
                 if process.hasAnswered { chat("answered suspension \(id) again", of: &widget, at: now, &actions) }
@@ -134,6 +135,8 @@ extension HostState {
         _ answer: WidgetMessage.Answer, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
         _ actions: inout [HostAction]
     ) {
+        // The process has ended the refresh as the host wanted: that is no failure of the widget.
+        if process.update?.isCutShort == true, answer.result == .failed { return widget.giveUpUpdate(at: now) }
         var answer = answer
         // The host has no view, only a view for another environment, or only a view from an earlier host, so the next
         // update requests a rendering.

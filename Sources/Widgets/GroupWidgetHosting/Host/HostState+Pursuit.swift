@@ -77,8 +77,9 @@ extension HostState {
 
     private mutating func pursueActive(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         if let update = widget.process?.update, !isEnding, widget.isListed {
-            if update.until > now.monotonic { return widget.look(at: update.until) }
-            return fail(&widget, "did not answer in time", at: now, &actions)
+            if update.until <= now.monotonic { return fail(&widget, "did not answer in time", at: now, &actions) }
+            widget.look(at: update.until)
+            return checkLocks(of: &widget, at: now, &actions)
         }
         if isToEnd(&widget, at: now, &actions) { return }
         if pursuePress(&widget, at: now, &actions) { return }
@@ -123,6 +124,10 @@ extension HostState {
     /// timeline.
     func isRefreshDue(_ widget: inout HostedWidget, at now: Moment) -> Bool {
         let (schedule, situation) = widget.schedule(isAppInFront: isAppInFront, at: now)
+        if schedule == .now, !widget.isVisible, widget.mayRefreshHiddenFrom > now.monotonic {
+            widget.look(at: widget.mayRefreshHiddenFrom)
+            return false
+        }
         switch schedule {
         case .idle: return false
         case .deferred(let until, let reason):

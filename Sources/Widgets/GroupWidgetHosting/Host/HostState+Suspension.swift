@@ -33,6 +33,29 @@ extension HostState {
         if until <= now.monotonic { look(at: &widget, &actions) }
     }
 
+    /// Checks, while a refresh goes on whose widget was hidden meanwhile, whether its process holds locks.
+    func checkLocks(of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        guard let process = widget.process, let update = process.update else { return }
+        if update.nextLockCheck <= now.monotonic {
+            widget.process?.update?.nextLockCheck = now.monotonic.adding(options.lockCheck)
+            actions.append(.findHoldings(process.run))
+        }
+        widget.look(at: widget.process?.update?.nextLockCheck ?? .max)
+    }
+
+    /// Suspends a widget that was hidden during a refresh, as its process holds locks that its app may wait for. What
+    /// it holds none for goes on to its end: the view is then ready when the widget is shown again.
+    private mutating func cutShort(
+        _ holdings: Holdings, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
+    ) {
+        guard !widget.isVisible, widget.process?.update != nil, !options.isForDebugging, holdings.isInTheWay else {
+            return
+        }
+        widget.process?.update?.isCutShort = true
+        widget.mayRefreshHiddenFrom = now.monotonic.adding(options.cutShortPause)
+        suspend(&widget, at: now, &actions)
+    }
+
     func look(at widget: inout HostedWidget, _ actions: inout [HostAction]) {
         guard let run = widget.process?.run else { return }
         widget.process?.phase = .looking
@@ -49,14 +72,16 @@ extension HostState {
     }
 
     /// Decides what follows from the locks that a widget holds. Other processes would wait for them as long as the
-    /// widget is stopped, so it goes on. After its grace, locks on the container's items are released by killing the
-    /// process. With locks on other files, the process stays, and is checked again later.
-    func noteHoldings(
+    /// widget is stopped, so it goes on. After its grace, or sooner if another process waits, locks on the container's
+    /// items are released by killing the process. With locks on other files, the process stays, and is checked again
+    /// later.
+    mutating func noteHoldings(
         _ holdings: Holdings, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
         _ actions: inout [HostAction]
     ) {
         let isStopped: Bool
         switch process.phase {
+        case .active: return cutShort(holdings, of: &widget, at: now, &actions)
         case .looking: isStopped = false
         case .stopping: isStopped = true
         default: return
@@ -74,12 +99,16 @@ extension HostState {
             return
         }
         let isLate = process.graceUntil <= now.monotonic
-        if isLate, !holdings.items.isEmpty {
+        let suspendedAt = process.graceUntil - options.grace
+        let isInTheWay = !isStopped && holdings.isAwaited && now.monotonic - suspendedAt >= options.lockCheck
+        if isLate || isInTheWay, !holdings.items.isEmpty {
             let names = holdings.items.map { "'\($0)'" }.joined(separator: ", ")
-            return fail(&widget, "kept a lock on \(names) when it was to be suspended", at: now, &actions)
+            let reason = isLate ? "" : ", while another process waited for it"
+            return fail(&widget, "kept a lock on \(names) when it was to be suspended\(reason)", at: now, &actions)
         }
         if isStopped { actions.append(.goOn(process.run)) }
-        let until = isLate ? hinder(&widget, by: holdings.locks, at: now, &actions) : process.graceUntil
+        var until = isLate ? hinder(&widget, by: holdings.locks, at: now, &actions) : process.graceUntil
+        if !holdings.items.isEmpty { until = min(until, now.monotonic.adding(options.lockCheck)) }
         widget.process?.phase = .suspending(id: process.lastSuspension, until: until)
     }
 
@@ -92,6 +121,7 @@ extension HostState {
             widget.process?.phase = .suspending(id: process.lastSuspension, until: process.graceUntil)
             return
         }
+        widget.giveUpCutShortUpdate(at: now)
         let until = now.monotonic.adding(options.grace)
         widget.process?.phase = .stopping(until: until)
         widget.process?.lookAgain = .max

@@ -42,6 +42,8 @@ struct HostedWidget: Equatable, Sendable {
     /// clock.
     var lastRefresh: Int64 = .min
     var mayRefreshFrom: Int64 = .min
+    /// From when the widget may be refreshed while it is hidden, on the monotonic clock: a refresh was cut short.
+    var mayRefreshHiddenFrom: Int64 = .min
     /// How many processes in a row ended by themselves or were killed for a fault, and when the next one may start, on
     /// the monotonic clock.
     var crashes = 0
@@ -81,6 +83,14 @@ struct HostedWidget: Equatable, Sendable {
         want(at: now)
         isReloadWanted = isReloadWanted || update.isReload
         process?.update = nil
+    }
+
+    /// Drops an update that was cut short and has no answer yet, before the process is stopped. As it may have ended
+    /// nevertheless, the next one renders in any case.
+    mutating func giveUpCutShortUpdate(at now: Moment) {
+        guard process?.update?.isCutShort == true else { return }
+        isReloadWanted = true
+        giveUpUpdate(at: now)
     }
 
     /// Shows what the widget showed under an earlier host.

@@ -154,6 +154,79 @@ import Widgets
         #expect(world.shown("a") == "\(24 * 60)" && world.panel("a")?.state == .suspended)
     }
 
+    @Test(arguments: [true, false])
+    func `a refresh that holds a lock is cut short when its widget is hidden, and made up for`(answers: Bool) {
+        var world = Self.world(Self.plain)
+        world.settle()
+        world.change("a")
+        world.pass(Self.plain.refreshing.interval)
+        let run = WidgetRun("a", 1)
+        let update = world.state.widgets["a"]?.process?.update?.id ?? 0
+        #expect(update > 0)
+        let before = world.actions.count
+        world.happen(.user(.hide("a")))
+        world.pass(399_000_000)
+        #expect(!world.actions[before...].contains(.findHoldings(run)))
+        // What it holds for its own refreshes is in nobody's way.
+        world.hold("record", inRefresh: true, by: run)
+        world.pass(1_000_000)
+        #expect(world.actions[before...].contains(.findHoldings(run)) && world.panel("a")?.state == .active)
+        world.hold("Library/a", inRefresh: false, by: run)
+        world.pass(400_000_000)
+        #expect(world.panel("a")?.state == .suspending)
+        world.hold(nil, inRefresh: false, by: run)
+        world.skipMessages(of: run)
+        let ledger = world.state.widgets["a"]?.ledger
+        if answers {
+            let answer = WidgetMessage.Answer(id: update, result: .failed, cause: "cancelled")
+            world.happen(.process(run, .received(.answer(answer))))
+        }
+        let suspension = world.state.widgets["a"]?.process?.lastSuspension ?? 0
+        world.happen(.process(run, .received(.suspended(id: suspension))))
+        while world.step() {}
+        #expect(world.panel("a")?.state == .suspended && world.panel("a")?.note == nil)
+        #expect(world.state.widgets["a"]?.ledger == ledger, "it is no failure")
+        world.settle(atMost: 59_000_000_000)
+        #expect(updates(world.actions[before...]).isEmpty && world.shown("a") == "0")
+        world.settle(atMost: 2_000_000_000)
+        #expect(updates(world.actions[before...]).map(\.reloads) == [!answers])
+        #expect(world.shown("a") == "1" && world.panel("a")?.state == .suspended && world.violations.isEmpty)
+    }
+
+    @Test func `a widget that is shown again after its refresh was cut short is refreshed at once`() {
+        var world = Self.world(Self.plain)
+        world.settle()
+        world.change("a")
+        world.pass(Self.plain.refreshing.interval)
+        let run = WidgetRun("a", 1)
+        world.hold("Library/a", inRefresh: false, by: run)
+        world.happen(.user(.hide("a")))
+        world.pass(400_000_000)
+        #expect(world.panel("a")?.state == .suspending)
+        world.hold(nil, inRefresh: false, by: run)
+        world.happen(.user(.show("a")))
+        while world.step() {}
+        world.settle(atMost: 1_000_000_000)
+        #expect(world.shown("a") == "1" && world.panel("a")?.state == .active && world.violations.isEmpty)
+    }
+
+    @Test func `a widget that keeps a lock that another process waits for is ended soon after it is hidden`() {
+        var world = Self.world(Self.plain)
+        world.settle()
+        let run = WidgetRun("a", 1)
+        world.hold("Library/a", inRefresh: false, isAwaited: true, by: run)
+        world.happen(.user(.hide("a")))
+        world.skipMessages(of: run)
+        let suspension = world.state.widgets["a"]?.process?.lastSuspension ?? 0
+        world.happen(.process(run, .received(.suspended(id: suspension))))
+        world.pass(399_000_000)
+        #expect(world.panel("a")?.state == .suspending, "it has time to give the lock back")
+        world.pass(1_000_000)
+        #expect(world.actions.contains(.kill(run)))
+        let cause = "kept a lock on 'Library/a' when it was to be suspended, while another process waited for it"
+        #expect(world.panel("a")?.note?.subject == .ended(cause))
+    }
+
     @Test func `a widget that sends too many unrequested messages is ended`() {
         var world = Self.world(Self.plain)
         for _ in 0..<199 { world.happen(.process(WidgetRun("a", 1), .received(.log("and on")))) }

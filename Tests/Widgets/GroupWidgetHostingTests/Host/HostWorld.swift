@@ -10,6 +10,8 @@ struct HostWorld {
         var isStopped = false
         var hasSpoken = false
         var holds: [String] = []
+        var refreshItem: String?
+        var isAwaited = false
         /// The locks on files of its own.
         var locks: [String] = []
         /// The content that the widget showed last.
@@ -109,7 +111,8 @@ struct HostWorld {
         // The widget took a lock before it was stopped.
         if isStopping, roll(8) == 0 { widgets[run]?.locks = ["process 1 holds a lock"] }
         return Holdings(
-            items: widget.holds, locks: widgets[run]?.locks ?? [], isGoingOn: isStopping && roll(4) == 0)
+            items: widget.holds, locks: widgets[run]?.locks ?? [], isGoingOn: isStopping && roll(4) == 0,
+            refreshItem: widget.refreshItem, isAwaited: widget.isAwaited || !isWellBehaved && roll(3) == 0)
     }
 
     /// Makes one pending event happen; returns false if there is none.
@@ -156,7 +159,17 @@ struct HostWorld {
         let message = widget.inbox.removeFirst()
         widgets[run] = widget
         switch message {
-        case .update(let id, _, _, let shows, let reloads): answer(id, shows || reloads, mishap, run)
+        case .update(let id, _, _, let shows, let reloads):
+            if widget.inbox.contains(where: { if case .suspend = $0 { true } else { false } }) {
+                // The widget was hidden meanwhile: it may end the refresh, or answer nothing.
+                switch roll(3) {
+                case 0:
+                    return happen(.process(run, .received(.answer(.init(id: id, result: .failed, cause: "cancelled")))))
+                case 1: return
+                default: break
+                }
+            }
+            answer(id, shows || reloads, mishap, run)
         case .press(let id, let press, let asks, _): perform(press, asks: asks, id, mishap, run)
         case .suspend(let id):
             if mishap == 5 { return }
@@ -196,6 +209,16 @@ struct HostWorld {
         happen(.process(run, .received(.answer(answer))))
         if mishap == 7 { happen(.process(run, .received(.answer(answer)))) }
     }
+
+    /// Makes a widget hold the lock on an item, or none: the one that its refresh has, or another one.
+    mutating func hold(_ item: String?, inRefresh: Bool, isAwaited: Bool = false, by run: WidgetRun) {
+        widgets[run]?.holds = item.map { [$0] } ?? []
+        widgets[run]?.refreshItem = inRefresh ? item : nil
+        widgets[run]?.isAwaited = isAwaited
+    }
+
+    /// Makes a widget ignore the messages that it has got.
+    mutating func skipMessages(of run: WidgetRun) { widgets[run]?.inbox = [] }
 
     mutating func die(_ run: WidgetRun, _ end: ProcessEnd) {
         guard widgets.removeValue(forKey: run) != nil else { return }
