@@ -74,7 +74,7 @@ package struct CommandRun: ~Copyable {
                 } catch {
                     // Output that was produced before the error is still written.
                     try? run.output.flush()
-                    throw error
+                    throw run.advised(error)
                 }
                 try run.output.flush()
                 exitProcess(status.rawValue)
@@ -123,6 +123,24 @@ package struct CommandRun: ~Copyable {
             error.remedy = .ofCommand("GROUP comes first: \(words.joined(separator: " "))")
         }
         return error
+    }
+
+    /// Adds to an error about an item that is not there that there is one of almost the same path.
+    private func advised(_ error: any Error) -> any Error {
+        guard var known = error as? CoordinationError, known.code == .notFound, let item = known.item,
+            let other = opened.withLock(\.self)?.nearMiss(of: Array(item.utf8))
+        else { return error }
+        known.remedy = .ofCommand(other)
+        return known
+    }
+
+    /// Says, for each pattern that includes items, where it names none, but another one of almost the same path: it
+    /// would wait for changes in vain.
+    package func explainNearMisses(of patterns: [[UInt8]], in container: Container) {
+        for pattern in patterns {
+            guard let other = container.nearMiss(of: pattern) else { continue }
+            remark("nothing matches '\(PipeText.escaped(pattern))' now; \(other)")
+        }
     }
 
     /// Returns the item that the PATH argument names.

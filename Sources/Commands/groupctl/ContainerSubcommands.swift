@@ -65,7 +65,9 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let (text, filter) = (try ChangeText(run, times: .relative), try FilterOptions.filter(run.arguments))
     let container = try run.openContainer()
-    try FilterOptions.checkIsNoLink(run.arguments.values("include"), in: container)
+    let included = run.arguments.values("include")
+    try FilterOptions.checkIsNoLink(included, in: container)
+    run.explainNearMisses(of: included, in: container)
     // A damaged journal ends the comparison; its intact records are printed nonetheless.
     let comparison = Result { try container.noteUncoordinatedChanges() }
     var follower = try container.recordedChanges(since: origin, matching: filter)

@@ -18,6 +18,8 @@ protocol WatchSource: Sendable {
     var resumeCursor: Cursor { get }
     /// The position in the log from which the source reads on.
     var readCursor: Cursor { get }
+    /// The patterns of the items that count; empty where every item does, and for keys.
+    var includedPaths: [[UInt8]] { get }
     /// Whether the watch is complete from the beginning, rather than once a leader watches.
     static var isCompleteAtOnce: Bool { get }
 

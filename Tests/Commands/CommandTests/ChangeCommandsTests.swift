@@ -149,4 +149,30 @@ struct `groupctl mkdir, remove, move and copy` {
             try await container.done("changes", "--since", "start", "--include", "conf")
         }
     }
+
+    @Test func `a pattern that names nothing, but almost an item, is pointed out`() async throws {
+        let container = try await TemporaryContainer()
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        try await container.done("write", "notes/A.txt", input: "x")
+        try await container.done("write", "\(composed)/x", input: "x")
+        for (pattern, text) in [
+            ("Notes/**", "there is 'notes', which differs in upper and lower case"),
+            ("Notes/a.TXT", "there is 'notes/A.txt', which differs in upper and lower case"),
+            ("notes/a.txt", "there is 'notes/A.txt', which differs in upper and lower case"),
+            ("\(decomposed)/y/*", "there is '\(composed)', whose letters are encoded in another way"),
+            ("notes/**", ""), ("notes/b.txt", ""), ("*/a.txt", ""), ("other/**", ""), (".GROUP/*", ""),
+        ] {
+            let expected = text.isEmpty ? "" : "watch-group: nothing matches '\(pattern)' now; \(text)\n"
+            let watch = try await container.watch("--include", pattern, "--timeout", "0.01").finish()
+            #expect(watch.errors == expected, "\(watch)")
+            let quiet = try await container.watch("--include", pattern, "--timeout", "0.01", "--quiet").finish()
+            #expect(quiet.errors.isEmpty, "\(quiet)")
+            let changes = ["changes", container.path, "--since", "start", "--include", pattern]
+            let recorded = try await container.start("groupctl", changes).finish()
+            #expect(recorded.errors == expected.replacing("watch-group:", with: "groupctl:"), "\(recorded)")
+        }
+        let outcome = try await container.start("groupctl", ["read", container.path, "NOTES/a.txt"]).finish()
+        #expect(
+            outcome.status == 66 && outcome.errors.contains("; there is 'notes/A.txt', which differs"), "\(outcome)")
+    }
 }

@@ -14,6 +14,18 @@ struct `A widget under a host` {
         #expect(run.host.reap() == 0 && !text.contains("ended"), "\(text)")
     }
 
+    @Test func `an interest that names nothing, but almost an item, is in the log`() throws {
+        let run = try HostRun([:])
+        try run.write("milk", for: "a")
+        let program = BuildDirectory.path + "/test-widget"
+        let manifest = #"{"kind": "a", "executable": "\#(program)", "interests": ["library/A"]}"#
+        try Data(manifest.utf8).write(to: URL(filePath: run.widgets + "/a.json"), options: .atomic)
+        let text = "a: nothing matches its interest 'library/A' now; there is 'Library/a', which differs"
+        try run.host.waitForText(text)
+        try run.await("a", "active", "milk")
+        #expect(try run.quit().components(separatedBy: text).count == 2)
+    }
+
     @Test func `a hidden widget is stopped, and is refreshed when it is shown again`() throws {
         let run = try HostRun(["a": #""refresh": {"perDay": 1, "atOnce": 1}"#])
         try run.await("a", "active", "nothing")

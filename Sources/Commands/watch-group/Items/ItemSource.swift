@@ -48,6 +48,7 @@ struct ItemSource: WatchSource {
         if let quiet = options.quiet { follower = follower.debounced(for: quiet, atMost: options.common.atMost) }
     }
 
+    var includedPaths: [[UInt8]] { options.included }
     static var isCompleteAtOnce: Bool { false }
     var resumeCursor: Cursor { follower.cursor }
     var readCursor: Cursor { follower.readPosition }

@@ -51,6 +51,7 @@ struct KeySource: WatchSource {
     }
 
     /// The process that sets a key wakes the followers: no leader is necessary.
+    var includedPaths: [[UInt8]] { [] }
     static var isCompleteAtOnce: Bool { true }
     var resumeCursor: Cursor { follower.cursor }
     var readCursor: Cursor { follower.readPosition }

@@ -76,6 +76,13 @@ extension WidgetHost where FrontEnd: ~Copyable {
         try watch.follow(state.interests(with: found.manifests))
         let known = Set(state.manifestKinds)
         let new = found.manifests.map(\.kind).filter { !known.contains($0) }
+        for manifest in found.manifests where new.contains(manifest.kind) {
+            for pattern in manifest.interests.compactMap(\.pattern) {
+                guard let other = container.nearMiss(of: Array(pattern.utf8)) else { continue }
+                let text = "nothing matches its interest '\(pattern)' now; \(other)"
+                try frontEnd.log(HostLogLine(text, of: manifest.kind, isFault: true), at: now)
+            }
+        }
         var shown: [String: LastView] = [:]
         for kind in new { shown[kind] = views.read(kind) }
         events += [.ledgers(ledgers(of: new)), .lastViews(shown), .manifests(found.manifests)]
