@@ -57,7 +57,7 @@ package struct LockRange: Hashable, Sendable {
     /// The last offset. (The offset after it may be greater than `Int64.max`.)
     var last: Int64 { start &+ (length &- 1) }
 
-    func overlaps(_ other: LockRange) -> Bool { start <= other.last && other.start <= last }
+    package func overlaps(_ other: LockRange) -> Bool { start <= other.last && other.start <= last }
     package func contains(_ other: LockRange) -> Bool { start <= other.start && other.last <= last }
 
     /// The byte where waiters stand: one waiter holds it, the others wait for it in the kernel's queue.

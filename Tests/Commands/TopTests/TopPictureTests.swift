@@ -45,8 +45,8 @@ struct `Pictures of groupctl top` {
                  journal 1234 changes
                  Waits
                  editor 11 holds notes.txt
-                 ├─ sync 12 waits to write notes.… 12 s
-                 ╰─ widget 13 waits to read notes.… 3 s
+                 ├─ sync 12 waits for notes.txt    12 s
+                 ╰─ widget 13 waits for notes.txt   3 s
 
                  Members by name pid state
                  editor           11 holds notes.txt

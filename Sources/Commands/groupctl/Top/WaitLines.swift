@@ -29,6 +29,9 @@ struct WaitLines {
         return (rows, until)
     }
 
+    /// Whether a line has no room for the words that can be left out.
+    private var isNarrow: Bool { screen.size.columns < 60 }
+
     private func row(_ line: WaitTree.Line) -> (row: [Cell], until: Int64?) {
         let text = branches(line)
         switch line.content {
@@ -36,14 +39,15 @@ struct WaitLines {
             let held = locks.isEmpty ? presented(member) : self.held(member, locks)
             return (end(text + name(member, .bold) + cells(" \(held)"), []), nil)
         case .starter(let member, let locks, let isInCircle):
-            let circle = "holds \(paths(member, locks)), started the next"
+            let circle = "holds \(paths(member, locks)), started \(isNarrow ? "next" : "the next")"
             let held = cells(isInCircle ? " \(circle)" : " started it, holds \(paths(member, locks))")
             return (end(text + name(member, .bold) + held, []), nil)
         case .waiter(let member, let lock, let holding):
             let wanted = members[member].locks[lock]
             let age = TimeText.age(since: wanted.since, at: moment.now)
             let holds = holding.isEmpty ? "" : " holds \(paths(member, holding)),"
-            let words = cells("\(holds) waits to \(use(of: wanted)) \(wanted.path)")
+            let use = isNarrow ? "for" : "to \(use(of: wanted))"
+            let words = cells("\(holds) waits \(use) \(wanted.path)")
             return (
                 end(text + name(member, CellStyle(.yellow)) + words, cells(age.text, CellStyle(.yellow))), age.until
             )
@@ -55,7 +59,8 @@ struct WaitLines {
                 + cells(" asks it for \(question.item): \(question.wanted)")
             return (end(text + words, cells(age.text, CellStyle(.yellow))), age.until)
         case .deadlock(let isCertain):
-            let title = isCertain ? "deadlock: each waits for the next" : "perhaps a deadlock: each waits for the next"
+            let explanation = isNarrow ? "" : ": each waits for the next"
+            let title = (isCertain ? "deadlock" : "perhaps a deadlock") + explanation
             return (end(text + cells(title, CellStyle(isCertain ? .red : .yellow, isBold: true)), []), nil)
         case .back(let member): return (end(text + cells("back to ", .faint) + name(member, .plain), []), nil)
         }

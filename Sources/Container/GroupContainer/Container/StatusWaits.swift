@@ -17,11 +17,21 @@ extension ContainerStatus {
         }
         let waiting = places.filter { members[$0.member].locks[$0.lock].isWaiting }
         if waiting.isEmpty { return }
+        // Many members wait for the same item: each range is compared with each other one, and not each lock.
+        let placesOfRange = Dictionary(grouping: places) { published[$0.member][$0.lock].claim.part.range }
+        var overlapping: [LockRange: [Lock.Blocker]] = [:]
         var left = Self.effort
         for place in waiting where left > 0 {
-            left -= places.count
             let wanted = published[place.member][place.lock]
-            let inTheWay = places.filter { other in
+            let range = wanted.claim.part.range
+            if overlapping[range] == nil {
+                left -= placesOfRange.count
+                overlapping[range] = placesOfRange.filter { $0.key.overlaps(range) }.flatMap(\.value)
+                    .sorted { ($0.member, $0.lock) < ($1.member, $1.lock) }
+            }
+            let others = overlapping[range] ?? []
+            left -= others.count
+            let inTheWay = others.filter { other in
                 let lock = published[other.member][other.lock]
                 return lock.owner != wanted.owner && lock.claim.part.excludes(wanted.claim.part)
             }
