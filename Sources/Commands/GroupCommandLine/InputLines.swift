@@ -1,4 +1,4 @@
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// Standard input line by line, as it comes. Not copyable, so that no two owners hold the same unread bytes.
 package struct InputLines: ~Copyable {
@@ -51,11 +51,13 @@ package struct InputLines: ~Copyable {
         return .line(Array(pending))
     }
 
-    /// Blocks until more input was read, the input has ended, or a signal was handled.
+    /// Blocks until more input was read, the input has ended, or a signal was handled; with `signals`, also where one
+    /// has arrived before: each thread may get it, between the caller's own look at it and this call.
     ///
     /// System calls: read(2), poll(2).
-    package mutating func wait() throws(InputError) {
+    package mutating func wait(orUntil signals: TerminationSignals? = nil) throws(InputError) {
         while !isAtEnd {
+            if let signals, !signals.waitForInput(of: descriptor) { return }
             do throws(Errno) {
                 let count = try StandardStreams.read(descriptor, into: &buffer, count: buffer.count)
                 if count > 0 {

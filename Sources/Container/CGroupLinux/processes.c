@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -68,10 +69,23 @@ int clinux_next_signal(int descriptor) {
 
 static volatile sig_atomic_t noted;
 static atomic_int notes;
+static atomic_int noted_descriptor = -1;
 
 static void note(int number) {
     noted = number;
+    int descriptor = atomic_load(&noted_descriptor), error = errno;
+    uint64_t one = 1;
+    if (descriptor >= 0 && write(descriptor, &one, sizeof one) < 0) errno = error;
     clinux_interrupt();
+}
+
+int clinux_noted_descriptor(void) {
+    int present = atomic_load(&noted_descriptor);
+    if (present >= 0) return present;
+    int made = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), none = -1;
+    if (made < 0 || atomic_compare_exchange_strong(&noted_descriptor, &none, made)) return made;
+    close(made);
+    return none;
 }
 
 void clinux_note_signals(void) {

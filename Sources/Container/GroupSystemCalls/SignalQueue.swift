@@ -54,6 +54,18 @@ package struct TerminationSignals: Sendable {
         return number == 0 ? nil : number
     }
 
+    /// Waits until a descriptor has input, its writer is gone or it is closed, or until one of these signals has arrived,
+    /// before this call or during it. Returns whether there is input. Where no eventfd can be made, a signal that
+    /// another thread gets just before this call is seen with the next input. System calls: poll(2), eventfd(2)
+    package func waitForInput(of descriptor: Int32) -> Bool {
+        var entries = [
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: clinux_noted_descriptor(), events: Int16(POLLIN), revents: 0),
+        ]
+        if received != nil { return false }
+        return unsafe poll(&entries, 2, -1) > 0 && entries[1].revents == 0
+    }
+
     /// Waits until a signal arrives or the time is over; may return early. Each signal is an `Interruption`.
     /// System calls: futex(FUTEX_WAIT)
     package func wait(nanoseconds: Int64) {

@@ -71,7 +71,7 @@ private func edit(_ store: NoteStore, _ container: Container) throws {
     reading: while signals.received == nil {
         switch try input.next() {
         case .line(let line): lines.append(String(decoding: line, as: UTF8.self))
-        case .dry: try input.wait()
+        case .dry: try input.wait(orUntil: signals)
         case .end: break reading
         }
     }

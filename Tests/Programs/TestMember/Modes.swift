@@ -1,4 +1,5 @@
 import Glibc
+import GroupCommandLine
 import GroupContainer
 import TestSupport
 import GroupSystemCalls
@@ -176,4 +177,25 @@ func nextLine() -> String? {
         default: return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
         }
     }
+}
+
+/// The signal goes to a thread that does not wait for the input, so that it interrupts no system call of this one.
+func awaitInputOrSignal() throws {
+    let signals = TerminationSignals()
+    var thread = pthread_t()
+    _ = unsafe pthread_create(
+        &thread, nil,
+        { _ in
+            let name = Array("/proc/self/task/\(getpid())/stat".utf8)
+            for _ in 0..<100_000 {
+                let line = (try? FileDescriptor.open(path: name, .reading).readAll()) ?? []
+                // The first thread sleeps, which is in poll(2) or in read(2).
+                if String(decoding: line, as: UTF8.self).contains(") S ") { break }
+            }
+            raise(SIGTERM)
+            return nil
+        }, nil)
+    var lines = InputLines(limit: 100)
+    try lines.wait(orUntil: signals)
+    printLine("signal \(signals.received ?? 0)")
 }

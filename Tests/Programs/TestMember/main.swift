@@ -78,6 +78,7 @@ let usage = """
            test-member channel-take CONTAINER CHANNEL NAME
                                                   listen as NAME; receive the waiting messages, print them, and
                                                   acknowledge them, durable
+           test-member signal-thread              wait for a line of input, or until another thread gets SIGTERM
            test-member steps CONTAINER            carry out each line of input, and print `ok` or the error
 
     """
@@ -101,6 +102,7 @@ do {
     case ("nest", 5): try nest(words[2], ItemPath(words[3]), ItemPath(words[4]))
     case ("lock-process-wide", 4): try lockProcessWide(words[2], words[3])
     case ("lock-database", 5): try lockDatabase(words[2], words[3], journal: words[4])
+    case ("signal-thread", 2): try awaitInputOrSignal()
     case ("steps", 3): try performSteps(in: words[2])
     case ("defaults-set", 5): try setDefaults(of: words[2], words[3], count: Int(words[4]) ?? 0)
     case ("defaults-increment", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 0)

@@ -108,15 +108,15 @@ private enum Answer: String {
 /// Asks the user until one of the answers is typed; the end of the input, and a signal, mean to keep the text.
 private func ask(_ question: String) throws -> Answer {
     var errors = StandardOutput(descriptor: 2)
+    let signals = TerminationSignals()
     var lines = InputLines(limit: 1_000)
     while true {
         try errors.write(Array((TerminalText.message(question, isForTerminal: true) + " [e/o/k] ").utf8))
         try errors.flush()
-        let seen = Interruption.latest
         var step = try lines.next()
         while step == .dry {
-            try lines.wait()
-            if Interruption.latest != seen { return .keep }
+            try lines.wait(orUntil: signals)
+            if signals.received != nil { return .keep }
             step = try lines.next()
         }
         guard case .line(let line) = step else { return .keep }

@@ -210,6 +210,8 @@ void clinux_note_signals(void);
 // Makes SIGINT and SIGQUIT, which the keys of a terminal send, do nothing.
 void clinux_ignore_keys(void);
 int clinux_noted_signal(void);
+// A descriptor that is readable from the next of these signals on, for good; -1 where there can be none.
+int clinux_noted_descriptor(void);
 // Whether they do: then none of them ends a call that waits, unless its caller looks for the number.
 int clinux_notes_signals(void);
 
