@@ -66,14 +66,27 @@ class Stream(c.Handle, Generic[Element]):
 
     def close(self) -> None:
         """Ends the stream, and the wait of another thread or task in it."""
+        # Before the wake: who is woken looks at it.
+        self._is_closed = True
         if hasattr(self, "_wake"):
-            self._descriptor = -1
             self._wake.end()
         super().close()
 
     def _take(self) -> Optional[Element]:
         """Returns what there is now."""
         raise NotImplementedError
+
+    def _take_open(self) -> Optional[Element]:
+        """Returns what there is now. Raises _Ended where the stream was closed, also by another thread meanwhile."""
+        try:
+            element = self._take()
+        except c.GroupError:
+            if self._is_closed:
+                raise self._ended() from None
+            raise
+        if element is None and self._is_closed:
+            raise self._ended()
+        return element
 
     def _ended(self) -> "_Ended":
         return _Ended("invalidArgument", "cannot follow: the stream was closed")
@@ -83,14 +96,13 @@ class Stream(c.Handle, Generic[Element]):
         limit = c.milliseconds(timeout)
         deadline = None if timeout is None or limit == c.FOREVER else time.monotonic() + min(timeout, 1e9)
         while True:
-            element = self._take()
+            element = self._take_open()
             if element is not None:
                 return element
+            # Where the stream is closed in between, the wake has ended, whatever has the number of the descriptor then.
             has_come = await_descriptor(self._descriptor, self._wake, deadline)
-            if self._is_closed:
-                raise self._ended()
             if not has_come and deadline is not None and time.monotonic() >= deadline:
-                return self._take()
+                return self._take_open()
 
     def fileno(self) -> int:
         """The descriptor that can be read while there may be an element: for select, selectors and event loops."""
@@ -115,7 +127,10 @@ class Stream(c.Handle, Generic[Element]):
 
     async def __anext__(self) -> Element:
         while True:
-            element = self._take()
+            try:
+                element = self._take_open()
+            except _Ended:
+                raise StopAsyncIteration from None
             if element is not None:
                 self._at_once = (self._at_once + 1) % self._most_at_once
                 if self._at_once == 0:
@@ -124,15 +139,17 @@ class Stream(c.Handle, Generic[Element]):
             loop = asyncio.get_running_loop()
             ready = loop.create_future()
             descriptors = (self._descriptor, self._wake.descriptor)
-            for descriptor in descriptors:
-                loop.add_reader(descriptor, _set, ready)
             try:
+                for descriptor in descriptors:
+                    loop.add_reader(descriptor, _set, ready)
                 await ready
+            except OSError:
+                # Another thread has closed the stream.
+                if not self._is_closed:
+                    raise
             finally:
                 for descriptor in descriptors:
                     loop.remove_reader(descriptor)
-            if self._is_closed:
-                raise StopAsyncIteration
 
 
 class Follower(Stream[Change]):

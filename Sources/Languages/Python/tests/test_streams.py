@@ -252,6 +252,18 @@ def test_closing_a_stream_ends_the_waits_in_it(container):
         with pytest.raises(ValueError):
             follower.fileno()
 
+        # The waiting thread is woken, and runs, before the call that closes goes on.
+        follower = container.follow()
+        ended = []
+        thread = threading.Thread(target=run)
+        thread.start()
+        while not sleeps_in_poll(thread):
+            time.sleep(0.001)
+        end = follower._wake.end
+        follower._wake.end = lambda: (end(), thread.join(30))
+        follower.close()
+        assert ended in ([[]], ["invalidArgument"])
+
     async def follow():
         follower = container.follow()
         asyncio.get_running_loop().call_later(0.05, follower.close)
