@@ -48,8 +48,9 @@ files() {
         -o -path /var/lib/dpkg -o -path /tmp -o -path '/etc/*-' \) -prune -o -print | LC_ALL=C sort
 }
 quietly apt-get --quiet=2 update
-# What uses the packages. What they need themselves comes with them, and goes.
-quietly apt-get --quiet=2 install --yes --no-install-recommends gcc libc6-dev pkg-config python3
+# What uses the packages, and the largest that they need, whose triggers leave files. What else they need comes with them,
+# and goes.
+quietly apt-get --quiet=2 install --yes --no-install-recommends gcc libc6-dev pkg-config python3 libgtk-4-1
 files >/srv/before
 
 echo "== install"
@@ -86,10 +87,15 @@ cc -Wall -Werror -o member member.c $(pkg-config --cflags --libs group-container
 ./member
 [ "$(groupctl read ./shared/ c.txt)" = C ]
 echo '{"id":1,"do":"read","path":"c.txt"}' | groupctl serve ./shared/ | grep -q '"text":"C"'
-for program in groupctl watch-group widget-host group-share group-transfer group-cluster; do "$program" --version >/dev/null; done
+for program in groupctl watch-group widget-host widget-window group-share group-transfer group-cluster; do
+    "$program" --version >/dev/null
+done
+if widget-window ./shared/ >window.log 2>&1; then exit 1; fi
+grep -q "display" window.log
 USER
 runuser -u user -- env HOME=/home/user bash /srv/user
 for unit in watch-group@ widget-host@ group-serve@ group-cluster@; do test -e "/usr/lib/systemd/user/$unit.service"; done
+test -e /usr/share/man/man1/widget-window.1.gz -a -e /usr/share/applications/widget-window.desktop
 test -e /usr/share/man/man1/groupctl.1.gz -a -e /usr/share/bash-completion/completions/groupctl
 
 echo "== upgrade, while a program follows"
@@ -114,7 +120,7 @@ kill "$follower"
 wait "$follower" || true
 
 echo "== purge"
-quietly apt-get --quiet=2 purge --yes group-container group-container-doc libgroupcontainer0 libgroupcontainer-dev \
+quietly apt-get --quiet=2 purge --yes group-container group-container-window group-container-doc libgroupcontainer0 libgroupcontainer-dev \
     python3-group-container
 quietly apt-get --quiet=2 autoremove --purge --yes
 userdel --remove user 2>/dev/null
