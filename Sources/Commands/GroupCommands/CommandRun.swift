@@ -139,7 +139,7 @@ package struct CommandRun: ~Copyable {
     package func explainNearMisses(of patterns: [[UInt8]], in container: Container) {
         for pattern in patterns {
             guard let other = container.nearMiss(of: pattern) else { continue }
-            remark("nothing matches '\(PipeText.escaped(pattern))' now; \(other)")
+            remark("no item matches '\(PipeText.escaped(pattern))' yet; \(other)")
         }
     }
 

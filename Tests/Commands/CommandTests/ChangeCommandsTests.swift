@@ -162,7 +162,7 @@ struct `groupctl mkdir, remove, move and copy` {
             ("\(decomposed)/y/*", "there is '\(composed)', whose letters are encoded in another way"),
             ("notes/**", ""), ("notes/b.txt", ""), ("*/a.txt", ""), ("other/**", ""), (".GROUP/*", ""),
         ] {
-            let expected = text.isEmpty ? "" : "watch-group: nothing matches '\(pattern)' now; \(text)\n"
+            let expected = text.isEmpty ? "" : "watch-group: no item matches '\(pattern)' yet; \(text)\n"
             let watch = try await container.watch("--include", pattern, "--timeout", "0.01").finish()
             #expect(watch.errors == expected, "\(watch)")
             let quiet = try await container.watch("--include", pattern, "--timeout", "0.01", "--quiet").finish()

@@ -13,6 +13,7 @@
 //     fail       answers that it failed
 //     leak       uses 64 MiB more, and answers
 //     keep       takes a lock on `Library/kept` for good, and answers
+//     work       takes a lock on `Library/kept`, and from then on neither answers nor reads
 //     posix      has a lock on `Library/locked` for good, by fcntl(2), and answers
 //     ofd        the same by an open file description lock
 //     flock      the same by flock(2)
@@ -132,6 +133,10 @@ var child: pid_t = 0
         answer = WidgetMessage.Answer(id: id, result: .failed, cause: "the test wants it")
     case "leak": ballast.append([UInt8](repeating: 1, count: 64 << 20))
     case "keep": try keepLock()
+    case "work":
+        try keepLock()
+        send(.log("holds it"))
+        while true { pause(nanoseconds: 3_600_000_000_000) }
     case "posix", "ofd", "flock", "child": try takeLock(text)
     case "free": letGo()
     case "deaf": isDeaf = true

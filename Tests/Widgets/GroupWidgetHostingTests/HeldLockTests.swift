@@ -63,8 +63,19 @@ struct `A hidden widget with a lock` {
         try run.await("a", "active", "bread\n")
         let text = try run.quit()
         #expect(!text.contains("failed"), "\(text)")
-        let fault = "when it was to be suspended, while another process waited for it"
+        let fault = "when it was to be suspended, while another process waited"
         #expect(text.contains(fault) == (word == "transaction"), "\(text)")
+    }
+
+    @Test func `a widget that reads nothing during a refresh with a lock is ended for its app`() throws {
+        let run = try HostRun(
+            ["a": #""refresh": {"deadline": 3600, "perDay": 86400, "atOnce": 1000}"#], options: ["--grace", "3600"])
+        try run.write("work", for: "a")
+        try run.host.waitForText("a: holds it")
+        try run.send("hide a")
+        _ = try run.container.groupctl("write", "Library/kept", input: "x")
+        try run.host.waitForText("kept a lock on 'Library/kept' when it was to be suspended, while another process")
+        try run.quit()
     }
 
     @Test func `a widget that is hidden during a refresh without a lock goes on with it`() throws {

@@ -66,8 +66,8 @@ extension HostState {
         guard var widget = widgets[kind], widget.isVisible != isVisible else { return }
         widget.isVisible = isVisible
         widget.lastVisible = now.monotonic
-        widget.process?.update?.nextLockCheck =
-            isVisible ? .max : options.deadline(options.lockCheck, after: now)
+        widget.process?.update?.wasVisible = true
+        widget.process?.update?.nextLockCheck = isVisible ? .max : options.deadline(options.lockCheck, after: now)
         // The refresh reads all changes after the widget's position in the journal, also those from the time when the
         // widget was not visible.
         if isVisible { widget.want(at: now) }

@@ -162,6 +162,7 @@ extension HostState {
         }
         widget.process?.update = nil
         widget.fault = nil
+        widget.mayRefreshHiddenFrom = .min
         guard let timeline = answer.timeline else {
             if let policy = answer.policy { widget.timeline?.policy = policy }
             return

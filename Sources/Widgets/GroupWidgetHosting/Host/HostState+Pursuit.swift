@@ -109,8 +109,9 @@ extension HostState {
         let shows = widget.needsView(for: environment)
         let id = nextIdentifier()
         widget.process?.update = HostedProcess.Update(
-            id: id, until: until, environment: environment, isReload: widget.isReloadWanted,
-            shows: shows)
+            id: id, until: until, environment: environment, isReload: widget.isReloadWanted, shows: shows,
+            nextLockCheck: widget.isVisible ? .max : options.deadline(options.lockCheck, after: now),
+            wasVisible: widget.isVisible)
         let message = HostMessage.update(
             id: id, environment: environment, deadline: Double(widget.manifest.refreshing.deadline) / 1e9,
             shows: shows, reloads: widget.isReloadWanted)
@@ -118,6 +119,7 @@ extension HostState {
         widget.mayRefreshFrom = now.monotonic.adding(widget.manifest.refreshing.interval)
         widget.look(at: until)
         actions.append(.send(run, message))
+        checkLocks(of: &widget, at: now, &actions)
     }
 
     /// Returns whether a refresh is due now. If it is later, schedules a check, and records the reason if it is not the
@@ -151,7 +153,7 @@ extension HostState {
             widget.process?.phase = .ending(until: nil)
             widget.alarm = .max
             actions.append(.kill(run))
-        } else if widget.isVisible || isRefreshDue(&widget, at: now) {
+        } else if widget.isVisible || !widget.presses.isEmpty || isRefreshDue(&widget, at: now) {
             widget.process?.phase = .active
             widget.want(at: now)
             actions += [.goOn(run), .send(run, .resume)]

@@ -6,11 +6,12 @@ extension HostState {
     mutating func suspend(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         guard let run = widget.process?.run else { return }
         let id = nextIdentifier()
-        let until = now.monotonic.adding(options.grace)
+        let end = now.monotonic.adding(options.grace)
+        let until = nextLook(at: now, by: end)
         widget.process?.phase = .suspending(id: id, until: until)
         widget.process?.lastSuspension = id
         widget.process?.hasAnswered = false
-        widget.process?.graceUntil = until
+        widget.process?.graceUntil = end
         widget.look(at: until)
         actions.append(.send(run, .suspend(id: id)))
     }
@@ -21,8 +22,15 @@ extension HostState {
         guard let process = widget.process else { return }
         expect(until, of: &widget, at: now)
         if isToEnd(&widget, at: now, &actions) { return }
-        // The widget became visible before it was stopped; or it cannot be stopped for long, and a refresh is due.
-        if widget.isVisible || process.hindrances > 0 && isRefreshDue(&widget, at: now) {
+        if let update = process.update {
+            if update.until <= now.monotonic { return fail(&widget, "did not answer in time", at: now, &actions) }
+            widget.look(at: update.until)
+        }
+        // The widget became visible before it was stopped; a press waits for the end of a refresh that was cut short; or
+        // the widget cannot be stopped for long, and a refresh is due.
+        if widget.isVisible || process.update == nil && !widget.presses.isEmpty
+            || process.hindrances > 0 && isRefreshDue(&widget, at: now)
+        {
             widget.process?.phase = .active
             if widget.isVisible { widget.process?.forgetHindrances() }
             widget.want(at: now)
@@ -33,7 +41,7 @@ extension HostState {
         if until <= now.monotonic { look(at: &widget, &actions) }
     }
 
-    /// Checks, while a refresh goes on whose widget was hidden meanwhile, whether its process holds locks.
+    /// Checks, while a refresh of a hidden widget goes on, what its process keeps others from.
     func checkLocks(of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         guard let process = widget.process, let update = process.update else { return }
         if update.nextLockCheck <= now.monotonic {
@@ -43,14 +51,15 @@ extension HostState {
         widget.look(at: widget.process?.update?.nextLockCheck ?? .max)
     }
 
-    /// Suspends a widget that was hidden during a refresh, as its process holds locks that its app may wait for. What
-    /// it holds none for goes on to its end: the view is then ready when the widget is shown again.
+    /// Suspends a hidden widget during a refresh, as another process waits for an item that it holds; or, where it was
+    /// hidden during the refresh, as it holds another lock, whose waits are not known. Any other refresh goes on to its
+    /// end: its view is ready when the widget is shown again.
     private mutating func cutShort(
         _ holdings: Holdings, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
     ) {
-        guard !widget.isVisible, widget.process?.update != nil, !options.isForDebugging, holdings.isInTheWay else {
-            return
-        }
+        guard !widget.isVisible, let update = widget.process?.update, !options.isForDebugging,
+            holdings.isAwaited || update.wasVisible && !holdings.locks.isEmpty
+        else { return }
         widget.process?.update?.isCutShort = true
         widget.mayRefreshHiddenFrom = now.monotonic.adding(options.cutShortPause)
         suspend(&widget, at: now, &actions)
@@ -86,8 +95,13 @@ extension HostState {
         case .stopping: isStopped = true
         default: return
         }
+        let isLate = process.graceUntil <= now.monotonic
         if holdings.isEmpty {
-            if !isStopped {
+            if !isStopped, !process.hasAnswered, !isLate {
+                // It may still be at work, and take a lock.
+                let until = nextLook(at: now, by: process.graceUntil)
+                widget.process?.phase = .suspending(id: process.lastSuspension, until: until)
+            } else if !isStopped {
                 stop(&widget, at: now, &actions)
             } else if holdings.isGoingOn {
                 // The widget itself has stopped; the processes that it has started will follow soon.
@@ -98,19 +112,22 @@ extension HostState {
             }
             return
         }
-        let isLate = process.graceUntil <= now.monotonic
         let suspendedAt = process.graceUntil - options.grace
         let isInTheWay = !isStopped && holdings.isAwaited && now.monotonic - suspendedAt >= options.lockCheck
         if isLate || isInTheWay, !holdings.items.isEmpty {
             let names = holdings.items.map { "'\($0)'" }.joined(separator: ", ")
-            let reason = isLate ? "" : ", while another process waited for it"
+            let reason = isLate ? "" : ", while another process waited"
             return fail(&widget, "kept a lock on \(names) when it was to be suspended\(reason)", at: now, &actions)
         }
         if isStopped { actions.append(.goOn(process.run)) }
-        var until = isLate ? hinder(&widget, by: holdings.locks, at: now, &actions) : process.graceUntil
-        if !holdings.items.isEmpty { until = min(until, now.monotonic.adding(options.lockCheck)) }
+        let until =
+            isLate
+            ? hinder(&widget, by: holdings.locks, at: now, &actions) : nextLook(at: now, by: process.graceUntil)
         widget.process?.phase = .suspending(id: process.lastSuspension, until: until)
     }
+
+    /// Returns the time of the next check of the locks of a widget that is to be suspended, at the latest `end`.
+    private func nextLook(at now: Moment, by end: Int64) -> Int64 { min(end, now.monotonic.adding(options.lockCheck)) }
 
     /// The time between checks while some processes still run after the signal to stop.
     private static let pause: Int64 = 10_000_000

@@ -5,7 +5,8 @@
 /// ```
 ///                      started                sent hello
 ///  notRunning ────────▶ starting ────────────▶ active ◀───────────────────────┐
-///      ▲                                        │  hidden, and all is answered │ shown, or something is due
+///      ▲                                        │  hidden, and all is answered │ shown, or something is due;
+///      │                                        │  or another process waits    │ a press waits
 ///      │ exited                                 ▼                             │
 ///    ending ◀── grace is over, still holds ── suspending ── stopped, holds ─▶ suspended
 ///      ▲                                              nothing                 │

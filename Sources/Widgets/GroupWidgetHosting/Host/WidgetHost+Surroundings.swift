@@ -79,7 +79,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         for manifest in found.manifests where new.contains(manifest.kind) {
             for pattern in manifest.interests.compactMap(\.pattern) {
                 guard let other = container.nearMiss(of: Array(pattern.utf8)) else { continue }
-                let text = "nothing matches its interest '\(pattern)' now; \(other)"
+                let text = "no item matches its interest '\(pattern)' yet; \(other)"
                 try frontEnd.log(HostLogLine(text, of: manifest.kind, isFault: true), at: now)
             }
         }

@@ -9,25 +9,18 @@ package struct Holdings: Hashable, Sendable {
     /// Whether a process other than the widget's own still runs, so that the list may be incomplete. The value is used
     /// only after the signal to stop.
     package var isGoingOn = false
-    /// The item that a refresh of the widget has the lock for: only other refreshes of the widget wait for it.
-    package var refreshItem: String?
 
     /// Whether another process waits for one of the items.
     package var isAwaited = false
 
     package init(
-        items: [String] = [], locks: [String] = [], isGoingOn: Bool = false, refreshItem: String? = nil,
-        isAwaited: Bool = false
+        items: [String] = [], locks: [String] = [], isGoingOn: Bool = false, isAwaited: Bool = false
     ) {
         self.items = items
         self.locks = locks
         self.isGoingOn = isGoingOn
-        self.refreshItem = refreshItem
         self.isAwaited = isAwaited
     }
 
     var isEmpty: Bool { items.isEmpty && locks.isEmpty }
-
-    /// Whether there is a lock that other programs may wait for during a refresh.
-    var isInTheWay: Bool { !locks.isEmpty || items.contains { $0 != refreshItem } }
 }

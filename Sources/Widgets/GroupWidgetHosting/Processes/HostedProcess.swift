@@ -25,8 +25,10 @@ struct HostedProcess: Hashable, Sendable {
         let isReload: Bool
         /// Whether the answer has to have a timeline, also where nothing is new.
         let shows: Bool
-        /// When to check the locks that the process holds, as the widget was hidden meanwhile.
+        /// When to check the locks that the process holds, as the widget is hidden.
         var nextLockCheck: Int64 = .max
+        /// Whether the widget was visible during the update.
+        var wasVisible: Bool
         /// Whether the process got `suspend` before it answered.
         var isCutShort = false
     }

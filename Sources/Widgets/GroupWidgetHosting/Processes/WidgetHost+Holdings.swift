@@ -12,9 +12,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         // This check comes before that of the locks: a stopped process takes no more locks. The widget's own process is
         // not checked, as the host uses the result only after the kernel has reported the stop of that process.
         let isGoingOn = !all.allSatisfy { $0 == widget.identifier || ProcessView.isStill($0) }
-        var holdings = Holdings(
-            items: container.accessedItems { all.contains($0) }, isGoingOn: isGoingOn,
-            refreshItem: try? RefreshSession.file(ofKind: run.kind, in: container).label)
+        var holdings = Holdings(items: container.accessedItems { all.contains($0) }, isGoingOn: isGoingOn)
         if !holdings.items.isEmpty { holdings.isAwaited = container.isAwaited { all.contains($0) } }
         for process in all {
             let locks = FileLock.held(by: process)

@@ -154,35 +154,46 @@ import Widgets
         #expect(world.shown("a") == "\(24 * 60)" && world.panel("a")?.state == .suspended)
     }
 
-    @Test(arguments: [true, false])
-    func `a refresh that holds a lock is cut short when its widget is hidden, and made up for`(answers: Bool) {
-        var world = Self.world(Self.plain)
+    private static let run = WidgetRun("a", 1)
+
+    /// A world in which the widget has got an update, and has not read it; and the update's number.
+    private static func updating() -> (world: HostWorld, update: Int) {
+        var world = world(plain)
         world.settle()
         world.change("a")
-        world.pass(Self.plain.refreshing.interval)
-        let run = WidgetRun("a", 1)
-        let update = world.state.widgets["a"]?.process?.update?.id ?? 0
+        world.pass(plain.refreshing.interval)
+        return (world, world.state.widgets["a"]?.process?.update?.id ?? 0)
+    }
+
+    private func hasLooked(_ actions: some Collection<HostAction>) -> Bool { actions.contains(.findHoldings(Self.run)) }
+
+    private func answerSuspension(in world: inout HostWorld) {
+        let suspension = world.state.widgets["a"]?.process?.lastSuspension ?? 0
+        world.happen(.process(Self.run, .received(.suspended(id: suspension))))
+    }
+
+    @Test(arguments: [true, false])
+    func `a refresh of a hidden widget is cut short for a process that waits, and made up for`(answers: Bool) {
+        var (world, update) = Self.updating()
         #expect(update > 0)
         let before = world.actions.count
         world.happen(.user(.hide("a")))
         world.pass(399_000_000)
-        #expect(!world.actions[before...].contains(.findHoldings(run)))
-        // What it holds for its own refreshes is in nobody's way.
-        world.hold("record", inRefresh: true, by: run)
+        #expect(!hasLooked(world.actions[before...]))
+        world.hold("Library/a", by: Self.run)
         world.pass(1_000_000)
-        #expect(world.actions[before...].contains(.findHoldings(run)) && world.panel("a")?.state == .active)
-        world.hold("Library/a", inRefresh: false, by: run)
+        #expect(hasLooked(world.actions[before...]) && world.panel("a")?.state == .active, "nobody waits for it")
+        world.hold("Library/a", isAwaited: true, by: Self.run)
         world.pass(400_000_000)
         #expect(world.panel("a")?.state == .suspending)
-        world.hold(nil, inRefresh: false, by: run)
-        world.skipMessages(of: run)
+        world.hold(nil, by: Self.run)
+        world.skipMessages(of: Self.run)
         let ledger = world.state.widgets["a"]?.ledger
         if answers {
             let answer = WidgetMessage.Answer(id: update, result: .failed, cause: "cancelled")
-            world.happen(.process(run, .received(.answer(answer))))
+            world.happen(.process(Self.run, .received(.answer(answer))))
         }
-        let suspension = world.state.widgets["a"]?.process?.lastSuspension ?? 0
-        world.happen(.process(run, .received(.suspended(id: suspension))))
+        answerSuspension(in: &world)
         while world.step() {}
         #expect(world.panel("a")?.state == .suspended && world.panel("a")?.note == nil)
         #expect(world.state.widgets["a"]?.ledger == ledger, "it is no failure")
@@ -193,38 +204,97 @@ import Widgets
         #expect(world.shown("a") == "1" && world.panel("a")?.state == .suspended && world.violations.isEmpty)
     }
 
-    @Test func `a widget that is shown again after its refresh was cut short is refreshed at once`() {
+    @Test func `a refresh that begins while its widget is hidden is cut short, too, for a process that waits`() {
         var world = Self.world(Self.plain)
+        world.happen(.user(.hide("a")))
         world.settle()
         world.change("a")
         world.pass(Self.plain.refreshing.interval)
-        let run = WidgetRun("a", 1)
-        world.hold("Library/a", inRefresh: false, by: run)
+        #expect(world.state.widgets["a"]?.process?.update != nil)
+        // Whether somebody waits for such a lock is not known; this refresh is not one that a user has just hidden.
+        world.hold(lock: "a database", by: Self.run)
+        world.pass(400_000_000)
+        #expect(world.panel("a")?.state == .active)
+        world.hold("Library/a", isAwaited: true, by: Self.run)
+        world.pass(400_000_000)
+        #expect(world.panel("a")?.state == .suspending)
+    }
+
+    @Test func `a widget that is hidden during a refresh that holds another lock is suspended, or fails in time`() {
+        var (world, _) = Self.updating()
+        world.hold(lock: "a database", by: Self.run)
         world.happen(.user(.hide("a")))
         world.pass(400_000_000)
         #expect(world.panel("a")?.state == .suspending)
-        world.hold(nil, inRefresh: false, by: run)
+        // It answers nothing, and keeps the lock.
+        world.skipMessages(of: Self.run)
+        world.settle(atMost: Self.plain.refreshing.deadline + 2_000_000_000)
+        let ends = world.actions.compactMap { action in
+            if case .log(let line) = action, line.isFault, line.text == "did not answer in time" { return line }
+            return nil
+        }
+        #expect(ends.count == 1 && world.actions.contains(.kill(Self.run)))
+    }
+
+    @Test func `a widget that is shown again after its refresh was cut short is refreshed at once`() {
+        var (world, _) = Self.updating()
+        world.hold("Library/a", isAwaited: true, by: Self.run)
+        world.happen(.user(.hide("a")))
+        world.pass(400_000_000)
+        #expect(world.panel("a")?.state == .suspending)
+        world.hold(nil, by: Self.run)
         world.happen(.user(.show("a")))
         while world.step() {}
         world.settle(atMost: 1_000_000_000)
         #expect(world.shown("a") == "1" && world.panel("a")?.state == .active && world.violations.isEmpty)
+        world.happen(.user(.hide("a")))
+        world.settle(atMost: 1_000_000_000)
+        world.change("a")
+        world.settle(atMost: 10_000_000_000)
+        #expect(world.shown("a") == "2", "the refresh was made up for")
     }
 
-    @Test func `a widget that keeps a lock that another process waits for is ended soon after it is hidden`() {
+    @Test func `a press that waits for a refresh that is cut short is performed`() {
+        var (world, update) = Self.updating()
+        world.happen(.user(.press("a", line: 1)))
+        world.hold("Library/a", isAwaited: true, by: Self.run)
+        world.happen(.user(.hide("a")))
+        world.pass(400_000_000)
+        world.hold(nil, by: Self.run)
+        world.skipMessages(of: Self.run)
+        let answer = WidgetMessage.Answer(id: update, result: .failed, cause: "cancelled")
+        world.happen(.process(Self.run, .received(.answer(answer))))
+        answerSuspension(in: &world)
+        world.settle(atMost: 1_000_000_000)
+        #expect(world.performed.count == 1 && world.violations.isEmpty)
+        #expect(world.panel("a")?.state == .suspended)
+    }
+
+    @Test(arguments: [true, false])
+    func `a widget that keeps a lock that another process waits for is ended soon after it is hidden`(answers: Bool) {
         var world = Self.world(Self.plain)
         world.settle()
-        let run = WidgetRun("a", 1)
-        world.hold("Library/a", inRefresh: false, isAwaited: true, by: run)
+        world.hold("Library/a", isAwaited: true, by: Self.run)
         world.happen(.user(.hide("a")))
-        world.skipMessages(of: run)
-        let suspension = world.state.widgets["a"]?.process?.lastSuspension ?? 0
-        world.happen(.process(run, .received(.suspended(id: suspension))))
+        world.skipMessages(of: Self.run)
+        if answers { answerSuspension(in: &world) }
         world.pass(399_000_000)
         #expect(world.panel("a")?.state == .suspending, "it has time to give the lock back")
         world.pass(1_000_000)
-        #expect(world.actions.contains(.kill(run)))
-        let cause = "kept a lock on 'Library/a' when it was to be suspended, while another process waited for it"
+        #expect(world.actions.contains(.kill(Self.run)))
+        let cause = "kept a lock on 'Library/a' when it was to be suspended, while another process waited"
         #expect(world.panel("a")?.note?.subject == .ended(cause))
+    }
+
+    @Test func `a widget that holds nothing and does not answer suspend is stopped at the end of its grace`() {
+        var world = Self.world(Self.plain)
+        world.settle()
+        world.happen(.user(.hide("a")))
+        world.skipMessages(of: Self.run)
+        world.pass(4_999_000_000)
+        #expect(!world.actions.contains(.stop(Self.run)))
+        world.pass(1_000_000)
+        #expect(world.actions.contains(.stop(Self.run)))
     }
 
     @Test func `a widget that sends too many unrequested messages is ended`() {

@@ -10,7 +10,6 @@ struct HostWorld {
         var isStopped = false
         var hasSpoken = false
         var holds: [String] = []
-        var refreshItem: String?
         var isAwaited = false
         /// The locks on files of its own.
         var locks: [String] = []
@@ -112,7 +111,7 @@ struct HostWorld {
         if isStopping, roll(8) == 0 { widgets[run]?.locks = ["process 1 holds a lock"] }
         return Holdings(
             items: widget.holds, locks: widgets[run]?.locks ?? [], isGoingOn: isStopping && roll(4) == 0,
-            refreshItem: widget.refreshItem, isAwaited: widget.isAwaited || !isWellBehaved && roll(3) == 0)
+            isAwaited: widget.isAwaited || !isWellBehaved && roll(3) == 0)
     }
 
     /// Makes one pending event happen; returns false if there is none.
@@ -210,12 +209,14 @@ struct HostWorld {
         if mishap == 7 { happen(.process(run, .received(.answer(answer)))) }
     }
 
-    /// Makes a widget hold the lock on an item, or none: the one that its refresh has, or another one.
-    mutating func hold(_ item: String?, inRefresh: Bool, isAwaited: Bool = false, by run: WidgetRun) {
+    /// Makes a widget hold the lock on an item, or none.
+    mutating func hold(_ item: String?, isAwaited: Bool = false, by run: WidgetRun) {
         widgets[run]?.holds = item.map { [$0] } ?? []
-        widgets[run]?.refreshItem = inRefresh ? item : nil
         widgets[run]?.isAwaited = isAwaited
     }
+
+    /// Makes a widget hold a lock on a file that is no item.
+    mutating func hold(lock: String, by run: WidgetRun) { widgets[run]?.locks = [lock] }
 
     /// Makes a widget ignore the messages that it has got.
     mutating func skipMessages(of run: WidgetRun) { widgets[run]?.inbox = [] }
