@@ -122,7 +122,7 @@ package final class Progress: Sendable {
     /// Returns an amount such as `12.3 MiB` or `4 items`.
     package static func amount(_ count: UInt64, _ unit: Unit) -> String {
         if unit == .items { return "\(count) \(count == 1 ? "item" : "items")" }
-        let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+        let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
         var index = 0
         while count >> (10 * (UInt64(index) + 1)) > 0, index < units.count - 1 { index += 1 }
         if index == 0 { return "\(count) bytes" }

@@ -5,8 +5,8 @@ import Testing
 @Suite struct `An amount of work` {
     @Test(arguments: [
         (0, "0 bytes"), (1_023, "1023 bytes"), (1_024, "1.0 KiB"), (1_536, "1.5 KiB"), (12 << 20, "12.0 MiB"),
-        (3 << 40, "3.0 TiB"), (5 << 50, "5120.0 TiB"),
-        (.max, "16777215.9 TiB"),
+        (3 << 40, "3.0 TiB"), (5 << 50, "5.0 PiB"),
+        (.max, "15.9 EiB"),
     ])
     func `an amount of bytes is printed in the unit that suits it`(count: UInt64, text: String) {
         #expect(Progress.amount(count, .bytes) == text)

@@ -215,11 +215,4 @@ struct `The decisions of groupctl top` {
         #expect(Sparkline.text([0, 1, 1_000], most: 1_000, isUnicode: false) == " .@")
         #expect(Sparkline.text([0, 0], most: 0, isUnicode: true) == "  ")
     }
-
-    @Test func `numbers of bytes have one digit behind the point`() {
-        #expect(
-            [512, 1_536, 8_703_180, 12 << 30, 120 << 30].map(ByteCount.text) == [
-                "512 B", "1.5 KiB", "8.2 MiB", "12.0 GiB", "120 GiB",
-            ])
-    }
 }

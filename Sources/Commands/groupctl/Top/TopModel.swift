@@ -69,18 +69,3 @@ struct TopModel: Hashable, Sendable {
     var presenterCount: Int { members.reduce(0) { $0 + $1.presents.count } }
     var questionCount: Int { members.reduce(0) { $0 + $1.questions.count } }
 }
-
-/// A number of bytes in words: `512 B`, `8.3 MiB`, `120 GiB`.
-enum ByteCount {
-    static func text(_ bytes: UInt64) -> String {
-        var (whole, tenths, unit) = (bytes, UInt64(0), 0)
-        while whole >= 1_024, unit < units.count - 1 {
-            tenths = whole % 1_024 * 10 / 1_024
-            whole /= 1_024
-            unit += 1
-        }
-        return unit == 0 || whole >= 100 ? "\(whole) \(units[unit])" : "\(whole).\(tenths) \(units[unit])"
-    }
-
-    private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-}

@@ -1,3 +1,4 @@
+import GroupCommands
 import GroupTerminal
 
 // Uses neither a terminal nor a clock.
@@ -116,10 +117,10 @@ extension TopScreen {
         var parts = [
             cells(" journal \(model.changes) \(model.changes == 1 ? "change" : "changes")"),
             cells(
-                "\(ByteCount.text(model.journalBytes)) in \(model.journalFiles) \(model.journalFiles == 1 ? "file" : "files")"
+                "\(Progress.amount(model.journalBytes, .bytes)) in \(model.journalFiles) \(model.journalFiles == 1 ? "file" : "files")"
             ),
         ]
-        if let free = model.freeBytes { parts.append(cells("\(ByteCount.text(free)) free")) }
+        if let free = model.freeBytes { parts.append(cells("\(Progress.amount(free, .bytes)) free")) }
         if model.presenterCount > 0 {
             let count = model.presenterCount
             parts.append(cells("\(count) \(count == 1 ? "item is" : "items are") presented"))
