@@ -67,11 +67,14 @@ extension HostState {
             if id == process.press?.id { return note(result, cause, of: &widget, at: now, &actions) }
             chat("answered press \(id), which was not requested", of: &widget, at: now, &actions)
         case .suspended(let id):
-            if id == process.lastSuspension { widget.giveUpCutShortUpdate(at: now) }
+            if id == process.lastSuspension {
+                // Also while its locks are being looked for.
+                widget.process?.hasAnswered = true
+                widget.giveUpCutShortUpdate(at: now)
+            }
             if case .suspending(id, _) = process.phase {
                 // The first answer was requested. Only a further one is logged: the widget has released another lock.
                 if process.hasAnswered { chat("answered suspension \(id) again", of: &widget, at: now, &actions) }
-                widget.process?.hasAnswered = true
                 if !widget.isVisible, widget.process?.isEnding == false { look(at: &widget, &actions) }
             } else if id != process.lastSuspension {
                 chat("answered suspension \(id), which was not requested", of: &widget, at: now, &actions)

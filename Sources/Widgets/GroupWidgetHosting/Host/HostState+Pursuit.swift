@@ -156,6 +156,11 @@ extension HostState {
         } else if widget.isVisible || !widget.presses.isEmpty || isRefreshDue(&widget, at: now) {
             widget.process?.phase = .active
             widget.want(at: now)
+            if widget.process?.update != nil {
+                // It was stopped before it has answered, and goes on.
+                let patience = widget.manifest.refreshing.deadline.adding(options.slack)
+                widget.process?.update?.until = options.deadline(patience, after: now)
+            }
             actions += [.goOn(run), .send(run, .resume)]
             widget.look(at: now.monotonic)
         }

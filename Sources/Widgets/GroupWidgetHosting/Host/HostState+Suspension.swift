@@ -138,7 +138,6 @@ extension HostState {
             widget.process?.phase = .suspending(id: process.lastSuspension, until: process.graceUntil)
             return
         }
-        widget.giveUpCutShortUpdate(at: now)
         let until = now.monotonic.adding(options.grace)
         widget.process?.phase = .stopping(until: until)
         widget.process?.lookAgain = .max

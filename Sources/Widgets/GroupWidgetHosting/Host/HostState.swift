@@ -75,7 +75,9 @@ package struct HostState: Sendable {
     }
 
     /// Whether a widget is being updated.
-    var isUpdating: Bool { widgets.values.contains { $0.process?.update != nil } }
+    var isUpdating: Bool {
+        widgets.values.contains { $0.process?.update != nil && $0.process?.phase != .suspended }
+    }
 
     /// Whether no widget on the list is being updated, and each visible widget on the list has failed or has answered
     /// since its last change.

@@ -20,7 +20,7 @@ struct HostedProcess: Hashable, Sendable {
     /// An update without an answer yet.
     struct Update: Hashable, Sendable {
         let id: Int
-        let until: Int64
+        var until: Int64
         let environment: WidgetEnvironment
         let isReload: Bool
         /// Whether the answer has to have a timeline, also where nothing is new.

@@ -31,7 +31,7 @@ import Widgets
         }
     }
 
-    @Test(arguments: UInt64(0)..<60) func `a host never has two processes of a widget, nor sends to a stopped one`(
+    @Test(arguments: UInt64(0)..<200) func `a host never has two processes of a widget, nor sends to a stopped one`(
         seed: UInt64
     ) {
         var world = HostWorld(Self.manifests, seed: seed)
@@ -42,7 +42,7 @@ import Widgets
         #expect(world.violations == [])
     }
 
-    @Test(arguments: UInt64(100)..<140)
+    @Test(arguments: UInt64(200)..<340)
     func `a host shows the current content of each visible widget once all is quiet`(
         seed: UInt64
     ) {

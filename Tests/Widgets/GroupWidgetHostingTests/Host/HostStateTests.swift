@@ -254,6 +254,25 @@ import Widgets
         #expect(world.shown("a") == "2", "the refresh was made up for")
     }
 
+    @Test func `an update that a widget was stopped in goes on when the widget is shown, and is no second one`() {
+        var (world, _) = Self.updating()
+        world.hold(lock: "a database", by: Self.run)
+        world.happen(.user(.hide("a")))
+        world.pass(400_000_000)
+        #expect(world.panel("a")?.state == .suspending)
+        // It has given the lock back, and has read neither message at the end of its grace.
+        world.hold(lock: nil, by: Self.run)
+        for _ in 0..<13 { world.pass(400_000_000) }
+        #expect(world.step() && world.panel("a")?.state == .suspended)
+        #expect(!world.state.isUpdating, "nothing wakes the host")
+        world.pass(3_600_000_000_000)
+        let before = world.actions.count
+        world.happen(.user(.show("a")))
+        #expect(updates(world.actions[before...]).isEmpty)
+        world.settle(atMost: 1_000_000_000)
+        #expect(world.shown("a") == "1" && world.panel("a")?.note == nil && world.violations.isEmpty)
+    }
+
     @Test func `a press that waits for a refresh that is cut short is performed`() {
         var (world, update) = Self.updating()
         world.happen(.user(.press("a", line: 1)))

@@ -215,8 +215,8 @@ struct HostWorld {
         widgets[run]?.isAwaited = isAwaited
     }
 
-    /// Makes a widget hold a lock on a file that is no item.
-    mutating func hold(lock: String, by run: WidgetRun) { widgets[run]?.locks = [lock] }
+    /// Makes a widget hold a lock on a file that is no item, or none.
+    mutating func hold(lock: String?, by run: WidgetRun) { widgets[run]?.locks = lock.map { [$0] } ?? [] }
 
     /// Makes a widget ignore the messages that it has got.
     mutating func skipMessages(of run: WidgetRun) { widgets[run]?.inbox = [] }
