@@ -48,8 +48,8 @@ files() {
         -o -path /var/lib/dpkg -o -path /tmp -o -path '/etc/*-' \) -prune -o -print | LC_ALL=C sort
 }
 quietly apt-get --quiet=2 update
-# What uses the packages, and the largest that they need, whose triggers leave files. What else they need comes with them,
-# and goes.
+# What uses the packages, and the largest that they need, whose triggers leave files. What else they need comes with
+# them, and goes.
 quietly apt-get --quiet=2 install --yes --no-install-recommends gcc libc6-dev pkg-config python3 libgtk-4-1
 files >/srv/before
 
@@ -120,8 +120,8 @@ kill "$follower"
 wait "$follower" || true
 
 echo "== purge"
-quietly apt-get --quiet=2 purge --yes group-container group-container-window group-container-doc libgroupcontainer0 libgroupcontainer-dev \
-    python3-group-container
+quietly apt-get --quiet=2 purge --yes group-container group-container-window group-container-doc libgroupcontainer0 \
+    libgroupcontainer-dev python3-group-container
 quietly apt-get --quiet=2 autoremove --purge --yes
 userdel --remove user 2>/dev/null
 files >/srv/after

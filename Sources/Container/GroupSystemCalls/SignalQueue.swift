@@ -54,9 +54,9 @@ package struct TerminationSignals: Sendable {
         return number == 0 ? nil : number
     }
 
-    /// Waits until a descriptor has input, its writer is gone or it is closed, or until one of these signals has arrived,
-    /// before this call or during it. Returns whether there is input. Where no eventfd can be made, a signal that
-    /// another thread gets just before this call is seen with the next input. System calls: poll(2), eventfd(2)
+    /// Waits until a descriptor has input, its writer is gone or it is closed, or until one of these signals has
+    /// arrived, before this call or during it. Returns whether there is input. Where no eventfd can be made, a signal
+    /// that another thread gets just before this call is seen with the next input. System calls: poll(2), eventfd(2)
     package func waitForInput(of descriptor: Int32) -> Bool {
         var entries = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

@@ -86,7 +86,7 @@ struct `A hidden widget with a lock` {
         try run.write("download", for: "a")
         try run.host.waitForText("is busy with download")
         try run.send("hide a")
-        // It ends with its deadline, as a visible widget's does.
+        // The refresh ends with its deadline, as that of a visible widget does.
         try run.host.waitForText("failed: a: no answer within 3.0 seconds")
         let text = try run.quit()
         #expect(!text.contains("kept a lock"), "\(text)")

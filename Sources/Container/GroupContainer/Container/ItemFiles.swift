@@ -235,11 +235,17 @@ extension Container {
     package func checkIsNoLink(
         pattern: [UInt8], mayBeLink: Bool, operation: String
     ) throws(CoordinationError) {
-        let parts = pattern.split(separator: UInt8(ascii: "/"))
-        var literal = parts.prefix { part in !part.contains { "*?[\\".utf8.contains($0) } }
-        if mayBeLink && literal.count == parts.count { literal = literal.dropLast() }
+        var literal = Self.literalComponents(of: pattern)
+        if mayBeLink && literal.count == pattern.split(separator: UInt8(ascii: "/")).count {
+            literal = literal.dropLast()
+        }
         guard let location = try? ItemLocation(Array(literal.joined(separator: [UInt8(ascii: "/")]))) else { return }
         try opened.checkIsNoLink(
             location, operation, because: "the changes of what it leads to are reported at their real path")
+    }
+
+    /// Returns the components of a pattern before the first with a wildcard.
+    static func literalComponents(of pattern: [UInt8]) -> ArraySlice<ArraySlice<UInt8>> {
+        pattern.split(separator: UInt8(ascii: "/")).prefix { part in !part.contains { "*?[\\".utf8.contains($0) } }
     }
 }

@@ -7,12 +7,9 @@ extension Container {
     /// components before the first with a wildcard. Nil where these name an item, and where nothing is like them.
     /// System calls: openat2, statx and, for a component that is missing, getdents
     package func nearMiss(of pattern: [UInt8]) -> String? {
-        let parts = pattern.split(separator: UInt8(ascii: "/")).prefix { part in
-            !part.contains { "*?[\\".utf8.contains($0) }
-        }
         var found: [[UInt8]] = []
         var difference: String?
-        for part in parts {
+        for part in Self.literalComponents(of: pattern) {
             let directory = try? ItemLocation(Array(found.joined(separator: [UInt8(ascii: "/")])))
             guard found.isEmpty || directory != nil, let open = try? opened.openDirectory(directory) else { break }
             if (try? open.statusIfPresent(of: Array(part))) ?? nil != nil {

@@ -10,8 +10,8 @@ package struct HostOptions: Hashable, Sendable {
     package var grace: Int64 = 5_000_000_000
     /// The longest time between checks of a widget that still holds locks after its grace; at least the grace.
     package var longestHold: Int64 = 300_000_000_000
-    /// The time between checks of the locks of a hidden widget during a refresh, and while it is to be suspended and has
-    /// not answered. A process that waits for such a lock gets it within a second.
+    /// The time between checks of the locks of a hidden widget: during a refresh, and until it has answered that it is to
+    /// be suspended. A process that waits for such a lock gets it within a second.
     package var lockCheck: Int64 = 400_000_000
     /// The time from a refresh that was cut short until the widget, still hidden, is refreshed again.
     package var cutShortPause: Int64 = 60_000_000_000

@@ -157,7 +157,7 @@ extension HostState {
             widget.process?.phase = .active
             widget.want(at: now)
             if widget.process?.update != nil {
-                // It was stopped before it has answered, and goes on.
+                // The process was stopped before it answered the update, which goes on now.
                 let patience = widget.manifest.refreshing.deadline.adding(options.slack)
                 widget.process?.update?.until = options.deadline(patience, after: now)
             }

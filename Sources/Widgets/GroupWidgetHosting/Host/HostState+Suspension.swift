@@ -26,8 +26,8 @@ extension HostState {
             if update.until <= now.monotonic { return fail(&widget, "did not answer in time", at: now, &actions) }
             widget.look(at: update.until)
         }
-        // The widget became visible before it was stopped; a press waits for the end of a refresh that was cut short; or
-        // the widget cannot be stopped for long, and a refresh is due.
+        // The widget became visible before it was stopped; a press waits for the end of a refresh that was cut short;
+        // or the widget cannot be stopped for long, and a refresh is due.
         if widget.isVisible || process.update == nil && !widget.presses.isEmpty
             || process.hindrances > 0 && isRefreshDue(&widget, at: now)
         {

@@ -85,8 +85,8 @@ struct HostedWidget: Equatable, Sendable {
         process?.update = nil
     }
 
-    /// Drops an update that was cut short, and that the process has ended without an answer. The next one renders in any
-    /// case.
+    /// Drops an update that was cut short, and that the process has ended without an answer. The next one renders in
+    /// any case.
     mutating func giveUpCutShortUpdate(at now: Moment) {
         guard process?.update?.isCutShort == true else { return }
         isReloadWanted = true

@@ -226,7 +226,7 @@ import Widgets
         world.happen(.user(.hide("a")))
         world.pass(400_000_000)
         #expect(world.panel("a")?.state == .suspending)
-        // It answers nothing, and keeps the lock.
+        // The widget answers nothing, and keeps the lock.
         world.skipMessages(of: Self.run)
         world.settle(atMost: Self.plain.refreshing.deadline + 2_000_000_000)
         let ends = world.actions.compactMap { action in
@@ -260,7 +260,7 @@ import Widgets
         world.happen(.user(.hide("a")))
         world.pass(400_000_000)
         #expect(world.panel("a")?.state == .suspending)
-        // It has given the lock back, and has read neither message at the end of its grace.
+        // The widget has given the lock back, and reads neither message before its grace is over.
         world.hold(lock: nil, by: Self.run)
         for _ in 0..<13 { world.pass(400_000_000) }
         #expect(world.step() && world.panel("a")?.state == .suspended)
