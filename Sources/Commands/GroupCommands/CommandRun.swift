@@ -125,9 +125,9 @@ package struct CommandRun: ~Copyable {
         return error
     }
 
-    /// Adds to an error about an item that is not there that there is one of almost the same path.
+    /// Adds to the system's error about an item that is not there that there is one of almost the same path.
     private func advised(_ error: any Error) -> any Error {
-        guard var known = error as? CoordinationError, known.code == .notFound, let item = known.item,
+        guard var known = error as? CoordinationError, known.remedy?.code == .checkPath, let item = known.item,
             let other = opened.withLock(\.self)?.nearMiss(of: Array(item.utf8))
         else { return error }
         known.remedy = .ofCommand(other)

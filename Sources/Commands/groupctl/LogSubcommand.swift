@@ -23,7 +23,9 @@ func log(_ run: inout CommandRun) throws -> ExitStatus {
             .notFound, operation: "show the history of", item: path.description,
             containerPath: container.path.description,
             reason: history.isComplete ? "it has no change" : "the journal has no change of it any more",
-            remedy: .ofCommand("groupctl list shows what is there, groupctl changes --since start what has changed"))
+            remedy: .ofCommand(
+                container.nearMiss(of: path.bytes)
+                    ?? "groupctl list shows what is there, groupctl changes --since start what has changed"))
     }
     if !history.isComplete && history.changes.first?.change.kind != .created {
         run.explain("the journal keeps no older changes")

@@ -171,6 +171,12 @@ struct `groupctl mkdir, remove, move and copy` {
             let recorded = try await container.start("groupctl", changes).finish()
             #expect(recorded.errors == expected.replacing("watch-group:", with: "groupctl:"), "\(recorded)")
         }
+        let log = try await container.start("groupctl", ["log", container.path, "NOTES/a.txt"]).finish()
+        #expect(log.status == 66 && log.errors.contains("; there is 'notes/A.txt', which differs"), "\(log)")
+        // The name of a channel is no path.
+        let remove = try await container.start("groupctl", ["channels", "remove", container.path, "NOTES", "x"])
+            .finish()
+        #expect(remove.status == 66 && remove.errors.contains("; groupctl channels status shows"), "\(remove)")
         let outcome = try await container.start("groupctl", ["read", container.path, "NOTES/a.txt"]).finish()
         #expect(
             outcome.status == 66 && outcome.errors.contains("; there is 'notes/A.txt', which differs"), "\(outcome)")
