@@ -168,6 +168,9 @@ private struct SourceCall {
 
     /// Returns an expression's text: its literals joined, or as alternatives.
     private static func text(_ value: String) -> String {
+        if let optional = value.prefixMatch(of: #/(?<first>[^"\s]+(?: [^"\s?]+)*)\s+\?\?\s+/#) {
+            return "<\(optional.first)> | " + text(String(value[optional.range.upperBound...]))
+        }
         guard value.hasPrefix("\"") || value.contains(" ? ") else { return "<\(value)>" }
         var (parts, rest): ([String], Substring) = ([], value[...])
         while let start = rest.firstIndex(of: "\"") {
