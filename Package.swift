@@ -206,8 +206,9 @@ let widgetExamples: [Target] =
     + example("quick-actions", "QuickActionsShared")
     + [
         // Widgets without an app: of a file that any program writes, and of the machine.
-        examples.module("AgendaShared"),
-        examples.program("agenda-widget", uses: commandModules + ["Widgets", "WidgetCommands", "AgendaShared"]),
+        examples.systemLibrary("CLibical"),
+        examples.module("Agenda", uses: [.library("CLibical", "ICalendar")]),
+        examples.program("agenda-widget", uses: commandModules + ["Widgets", "WidgetCommands", "Agenda"]),
         examples.program("gauges-widget", uses: commandModules + ["Widgets", "WidgetCommands"]),
     ]
 
@@ -350,7 +351,7 @@ let widgetsTestsTargets: [Target] = [
             "TestSupport", "GroupContainerTesting", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer",
             "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "tour", "note", "note-widget",
             "countdown", "countdown-widget", "quick-actions", "quick-actions-widget", "NoteShared",
-            "AgendaShared", "agenda-widget", "gauges-widget",
+            "Agenda", "agenda-widget", "gauges-widget",
         ]),
     widgetsTests.tests(
         "GroupWidgetHostingTests",
@@ -528,6 +529,7 @@ let package = Package(
             name: "Curl", description: "HTTP of group-transfer and group-cluster (libcurl4-openssl-dev, libssl-dev)."),
         .trait(name: "Secrets", description: "GroupSecrets, and secrets in transfers (libsecret-1-dev)."),
         .trait(name: "PNG", description: "Pictures in the example photos (libpng-dev)."),
+        .trait(name: "ICalendar", description: "The example agenda-widget (libical-dev)."),
         .trait(name: "GTK", description: "The window of widget-window (libgtk-4-dev)."),
     ],
     targets: containerTargets + renamedTargets + commandsTargets + widgetsTargets + extensionsTargets + appleTargets

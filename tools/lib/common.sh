@@ -32,7 +32,7 @@ usage_error() {
 }
 
 # The traits of the package that the tools build with. The trait GTK is not among them, because it installs much.
-readonly all_traits=InotifyTools,SQLite,Curl,Secrets,PNG
+readonly all_traits=InotifyTools,SQLite,Curl,Secrets,PNG,ICalendar
 
 # use_traits LIST: takes the value of an option --traits: names of traits, separated by commas, "all" among them, or "none".
 # Sets `traits` to it, and the array `swift_options` to the options of `swift build` for it. Each list has a build directory of its own, because

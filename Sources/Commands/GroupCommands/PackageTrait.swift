@@ -5,6 +5,7 @@ package enum PackageTrait: String, Sendable {
     case curl = "Curl"
     case sqlite = "SQLite"
     case png = "PNG"
+    case iCalendar = "ICalendar"
     case gtk = "GTK"
 
     /// Whether this program was built with the trait.
@@ -28,6 +29,12 @@ package enum PackageTrait: String, Sendable {
             #else
             false
             #endif
+        case .iCalendar:
+            #if ICalendar
+            true
+            #else
+            false
+            #endif
         case .gtk:
             #if GTK
             true
@@ -43,6 +50,7 @@ package enum PackageTrait: String, Sendable {
         case .curl: ["libcurl4-openssl-dev", "libssl-dev"]
         case .sqlite: ["libsqlite3-dev"]
         case .png: ["libpng-dev"]
+        case .iCalendar: ["libical-dev"]
         case .gtk: ["libgtk-4-dev"]
         }
     }

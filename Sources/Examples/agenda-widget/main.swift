@@ -1,4 +1,4 @@
-import AgendaShared
+import Agenda
 import Foundation
 import GroupCommandLine
 import GroupContainer
@@ -24,31 +24,31 @@ struct AgendaWidget: WidgetProvider {
         guard let bytes = try await bytes(context.coordinator) else {
             return Self.only("there is no \(file)", .secondary)
         }
-        if bytes.count > CalendarFile.largest { return Self.only("\(file) is larger than 8 MiB", .warning) }
-        let zone = TimeZone.current
-        let whole = CalendarFile(bytes, local: zone)
-        if !whole.isCalendar { return Self.only("\(file) is not a calendar", .warning) }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .current
         let now = context.date
-        let isExpanded = context.environment.displayMode == .expanded
-        let rows = min(context.environment.maximumSize.rows, Self.mostRows)
-        // Few calendars need a look at the whole year.
-        var (calendar, coming, areAll): (CalendarFile, [Occurrence], Bool) = (whole, [], false)
-        for days in [31.0, 366] where coming.count < 2 * rows {
-            calendar = whole
-            coming = calendar.occurrences(from: now, through: now + days * 86_400, limit: Self.most)
-            areAll = days == 366 && coming.count < Self.most
+        let agenda: CalendarFile
+        do throws(CalendarFile.Fault) {
+            agenda = try CalendarFile(
+                bytes, local: calendar.timeZone, from: now, through: now + 366 * 86_400, limit: Self.most)
+        } catch {
+            return Self.only("\(file) \(error.description)", .warning)
         }
-        let view = AgendaView(zone: zone, rows: rows, isExpanded: isExpanded, note: Self.note(calendar))
+        let coming = agenda.occurrences
+        let rows = min(context.environment.maximumSize.rows, Self.mostRows)
+        let view = AgendaView(
+            calendar: calendar, rows: rows, isExpanded: context.environment.displayMode == .expanded,
+            note: Self.note(agenda))
 
         var entries: [Timeline<WidgetView>.Entry] = [.init(snapshot: view.view(of: coming, at: now))]
         var end = now
-        for moment in Self.moments(coming, now, zone) {
+        for moment in Self.moments(coming, now, calendar) {
             end = moment
             let left = coming.filter { $0.end > moment }
             let next = view.view(of: left, at: moment)
             if next != entries.last?.snapshot { entries.append(.init(date: moment, snapshot: next)) }
             // Others may follow those that are known.
-            if !areAll && left.count <= rows { break }
+            if coming.count == Self.most && left.count <= rows { break }
         }
         return Timeline(first: entries[0], later: Array(entries.dropFirst()), policy: .after(end))
     }
@@ -73,18 +73,18 @@ struct AgendaWidget: WidgetProvider {
     }
 
     /// Returns the moments after `now` at which the view may change: until the midnight after the next one.
-    private static func moments(_ coming: [Occurrence], _ now: Date, _ zone: TimeZone) -> [Date] {
-        let today = WallTime(now, in: zone).day
-        let midnights = (1...2).map { WallTime(day: today + $0).date(in: zone) }
-        let last = midnights[1]
+    private static func moments(_ coming: [Occurrence], _ now: Date, _ calendar: Calendar) -> [Date] {
+        let today = calendar.startOfDay(for: now)
+        let midnights = (1...2).compactMap { calendar.date(byAdding: .day, value: $0, to: today) }
+        let last = midnights.last ?? now
         let moments = Set(midnights + coming.flatMap { [$0.start, $0.end] }).filter { $0 > now && $0 <= last }
         return Array(moments.sorted().prefix(mostMoments))
     }
 
-    private static func note(_ calendar: CalendarFile) -> String? {
-        calendar.faults.first.map { fault in
-            let events = calendar.faultCount == 1 ? "an event is" : "\(calendar.faultCount) events are"
-            return "\(events) left out: line \(fault.line): \(fault.reason)"
+    private static func note(_ agenda: CalendarFile) -> String? {
+        agenda.faults.first.map { fault in
+            let events = agenda.faultCount == 1 ? "an event is" : "\(agenda.faultCount) events are"
+            return "\(events) left out: \(fault)"
         }
     }
 
@@ -95,7 +95,7 @@ struct AgendaWidget: WidgetProvider {
 
 WidgetCommand.main(
     name: "agenda-widget", summary: "Shows the next appointments of a calendar file.",
-    group: "group.com.example.agenda",
+    group: "group.com.example.agenda", needing: [.iCalendar],
     options: [
         .value(
             "file", letter: "f", "PATH",

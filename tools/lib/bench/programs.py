@@ -18,7 +18,7 @@ C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes", "round-
 
 
 # As tools/lib/common.sh has them.
-TRAITS = ("--traits", "InotifyTools,SQLite,Curl,Secrets,PNG", "--scratch-path", os.path.join(ROOT, ".build", "tools"))
+TRAITS = ("--traits", "InotifyTools,SQLite,Curl,Secrets,PNG,ICalendar", "--scratch-path", os.path.join(ROOT, ".build", "tools"))
 
 
 def build(show) -> dict[str, str]:

@@ -72,7 +72,7 @@ def why_not(kinds):
 
 
 # As tools/lib/common.sh has them.
-TRAITS = ("--traits", "InotifyTools,SQLite,Curl,Secrets,PNG")
+TRAITS = ("--traits", "InotifyTools,SQLite,Curl,Secrets,PNG,ICalendar")
 
 
 def build(configuration, work):
