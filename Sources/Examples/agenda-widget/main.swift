@@ -1,6 +1,7 @@
 import Agenda
 import Foundation
 import GroupCommandLine
+import GroupCommands
 import GroupContainer
 import WidgetCommands
 import Widgets
