@@ -137,9 +137,9 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
         unsafe self.local = local
         start = unsafe Moment(icalcomponent_get_dtstart(component))
         title = unsafe Self.line(icalcomponent_get_summary(component))
-        uid = unsafe Self.line(icalcomponent_get_uid(component))
+        uid = unsafe Self.text(icalcomponent_get_uid(component))
         let replaced = unsafe Moment(icalcomponent_get_recurrenceid(component))
-        replaces = replaced.isNull ? nil : unsafe Key(uid: uid, start: replaced.seconds(local))
+        replaces = replaced.isNull || uid.isEmpty ? nil : unsafe Key(uid: uid, start: replaced.seconds(local))
     }
 
     /// Returns the occurrences that end after `from` and begin before `end`, at most `limit`, but not those in `except`.
@@ -175,7 +175,7 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
         let rules = unsafe properties(ICAL_RRULE_PROPERTY).map { unsafe Rule(icalproperty_get_rrule($0)) }
         for moment in rules.isEmpty ? further + [start] : further { _ = add(moment) }
         for rule in rules {
-            // libical looks for the next time until the year 2582, which would take a minute if it looked at each second.
+            // libical looks for the next time until the year 2582: in vain for half a minute if it looks at each hour.
             if rule.isOftenerThanDaily { throw CalendarFile.Fault("repeats more often than daily") }
             guard let moments = unsafe icalrecur_iterator_new(rule.value, start.time) else {
                 throw CalendarFile.Fault("has an RRULE without a meaning")
@@ -231,10 +231,14 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
         }
     }
 
+    private static func text(_ text: UnsafePointer<CChar>?) -> String {
+        guard let text = unsafe text else { return "" }
+        return unsafe String(cString: text)
+    }
+
     /// Returns a text as one short line.
     private static func line(_ text: UnsafePointer<CChar>?) -> String {
-        guard let text = unsafe text else { return "" }
-        return String(unsafe String(cString: text).map { $0.isNewline ? " " : $0 }.prefix(200))
+        unsafe String(Self.text(text).map { $0.isNewline ? " " : $0 }.prefix(200))
     }
 }
 

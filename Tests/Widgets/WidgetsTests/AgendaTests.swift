@@ -124,6 +124,11 @@ struct `Calendar files` {
             "UID:a", "RECURRENCE-ID:20260703T100000Z", "DTSTART:20260703T100000Z", "STATUS:CANCELLED",
         ]
         #expect(try Self.times(lines).map { $0.prefix(20) } == ["2026-07-01T10:00:00Z", "2026-07-02T15:00:00Z"])
+        // UIDs of some programs are long, and begin equally.
+        let long = String(repeating: "0", count: 300)
+        let others = lines.enumerated().map { $1 == "UID:a" ? "UID:\(long)\($0)" : $1 }
+        #expect(try Self.times(others).count == 4)
+        #expect(try Self.times(lines.filter { $0 != "UID:a" }).count == 4)
     }
 
     @Test func `folds and escapes are undone, and what is within an alarm is not the event's`() throws {
