@@ -20,6 +20,7 @@ func edit(_ run: inout CommandRun) throws -> ExitStatus {
         let child = try ChildProcess.start(editor.words(for: copy.path), variables: [])
         let (status, signal) = try CommandEnd.wait(for: child, signals)
         _ = TerminationSignals()
+        if notices.isVerbose { item.awaitNotice() }
         let text: [UInt8]
         do {
             text = try copy.text()

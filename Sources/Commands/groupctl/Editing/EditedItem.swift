@@ -13,6 +13,8 @@ struct EditedItem {
     private let presentation: Presentation
     private let coordinator: BlockingCoordinator
     private let timeout: Duration
+    /// Set with the first change that others make.
+    private let noticed: OneShotEvent<Void>
     /// The generation that was read; nil where there was no item.
     private var base: Generation?
 
@@ -34,10 +36,18 @@ struct EditedItem {
         _ path: ItemPath, in container: Container, purpose: String, timeout: Duration,
         notice: @escaping @Sendable (String) -> Void
     ) throws {
+        let noticed = OneShotEvent<Void>()
         let calls = PresenterCalls(
             answers: [], answer: { _, _, _ in },
-            didChange: { notice("\($0.kind.name) \($0.path) by \(TerminalName.writer(of: $0))") },
-            didMove: { path, _ in notice("moved to \(path)") })
+            didChange: {
+                notice("\($0.kind.name) \($0.path) by \(TerminalName.writer(of: $0))")
+                noticed.set(())
+            },
+            didMove: { path, _ in
+                notice("moved to \(path)")
+                noticed.set(())
+            })
+        self.noticed = noticed
         presentation = try container.present(calls, at: path)
         coordinator = presentation.coordinator(purpose: purpose).blocking
         self.container = container
@@ -70,6 +80,13 @@ struct EditedItem {
         } catch let error as CoordinationError where error.code == .notFound {
             (content, base) = ([], nil)
         }
+    }
+
+    /// Waits, at most five seconds, for the notice of a change that another process made before this call: a presenter
+    /// learns of it a moment after the change.
+    func awaitNotice() {
+        let present = try? coordinator.generation(of: path, timeout: timeout)
+        if present != base { _ = noticed.block(until: Deadline(after: .seconds(5))) }
     }
 
     /// Writes the text if no other process has changed the content since `read`, to where the item is now. Moves, and
