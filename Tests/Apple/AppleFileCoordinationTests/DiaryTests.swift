@@ -53,11 +53,7 @@ struct `The diary` {
     }
 
     private func wait(until isThere: () throws -> Bool) throws {
-        let limit = monotonicNanoseconds() + patience.nanoseconds
-        while try !isThere() {
-            if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for the diary") }
-            pause(nanoseconds: 10_000_000)
-        }
+        if try !eventually(isThere) { throw WaitedInVain(description: "waited in vain for the diary") }
     }
 
     /// Each word of the example that is a symbol of our modules has to be in a table of Apple's symbols, and its

@@ -27,11 +27,7 @@ private final class Document: NSObject, NSFilePresenter, @unchecked Sendable {
     }
 
     func waitFor(_ call: String) throws {
-        let limit = monotonicNanoseconds() + patience.nanoseconds
-        while !calls.contains(call) {
-            if monotonicNanoseconds() > limit { throw WaitedInVain(description: "no '\(call)' in \(calls)") }
-            pause(nanoseconds: 200_000)
-        }
+        if !eventually({ calls.contains(call) }) { throw WaitedInVain(description: "no '\(call)' in \(calls)") }
     }
 
     func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
@@ -118,12 +114,8 @@ private final class OldDocument: NSObject, NSFilePresenter, @unchecked Sendable 
     private func note(_ call: String) { calls.withLock { $0.append(call) } }
 
     func waitFor(_ call: String) throws {
-        let limit = monotonicNanoseconds() + patience.nanoseconds
-        while !calls.withLock({ $0.contains(call) }) {
-            if monotonicNanoseconds() > limit {
-                throw WaitedInVain(description: "no '\(call)' in \(calls.withLock { $0 })")
-            }
-            pause(nanoseconds: 200_000)
+        if !eventually({ calls.withLock { $0.contains(call) } }) {
+            throw WaitedInVain(description: "no '\(call)' in \(calls.withLock { $0 })")
         }
     }
 
@@ -498,10 +490,7 @@ struct `File presenters` {
             let readers = try (0..<2).map { _ in try container.member("share", "a") }
             for reader in readers { try reader.waitForText("sharing\n") }
             for reader in readers { reader.closeInput() }
-            let limit = monotonicNanoseconds() + patience.nanoseconds
-            while document.calls.count(where: { $0 == "reacquired" }) < 2, monotonicNanoseconds() < limit {
-                pause(nanoseconds: 200_000)
-            }
+            _ = eventually { document.calls.count { $0 == "reacquired" } >= 2 }
             #expect(document.calls == ["to reader", "save", "to reader", "save", "reacquired", "reacquired"])
         }
     }

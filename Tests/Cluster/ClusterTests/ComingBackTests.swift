@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -15,27 +16,27 @@ struct `Machines that come back` {
 
     init() throws { (etcd, a, b) = try startTwoMachines(["--snapshot-after", "20"]) }
 
-    @Test func `a machine that was away for longer than the entries are kept takes the snapshot`() throws {
+    @Test(.tags(.ownEtcd)) func `a machine that was away for longer than the entries are kept takes the snapshot`() throws {
         try a.write("0", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         let suite = try GroupDefaults(a.temporary.open(), suite: "s")
         let other = try GroupDefaults(b.temporary.open(), suite: "s")
         try suite.set("removed later", forKey: "gone")
-        #expect(comes { other.value(forKey: "gone") != nil })
+        #expect(eventually { other.value(forKey: "gone") != nil })
         b.kill()
         try b.write("mine", to: "mine")
         try suite.removeValue(forKey: "gone")
         for number in 1...60 {
             #expect(try a.cluster("write", a.path + "/", "f", input: "\(number)").status == 0)
         }
-        #expect(try comes { try etcd.control("get", "/group-container/shared/s", "--print-value-only").count > 1 })
+        #expect(try eventually { try etcd.control("get", "\(a.keys)s", "--print-value-only").count > 1 })
         try etcd.compact()
         try suite.set("v", forKey: "k")
         try b.start()
         #expect(agree(a, b) { $0["f"]?.hasSuffix("60") == true && $0["mine"] != nil })
-        #expect(comes { other.value(forKey: "k") == .string("v") && other.value(forKey: "gone") == nil })
+        #expect(eventually { other.value(forKey: "k") == .string("v") && other.value(forKey: "gone") == nil })
         // Contents that no item has any more are collected.
-        let contents = try etcd.control("get", "/group-container/shared/b/", "--prefix", "--keys-only")
+        let contents = try etcd.control("get", "\(a.keys)b/", "--prefix", "--keys-only")
         #expect(contents.split(separator: "\n").count < 60)
     }
 
@@ -46,21 +47,21 @@ struct `Machines that come back` {
         let suite = try GroupDefaults(a.temporary.open(), suite: "s")
         let other = try GroupDefaults(b.temporary.open(), suite: "s")
         try suite.set("v", forKey: "first")
-        #expect(comes { other.value(forKey: "first") != nil })
-        #expect(try comes { try b.isSettled(with: a) })
+        #expect(eventually { other.value(forKey: "first") != nil })
+        #expect(try eventually { try b.isSettled(with: a) })
         // Killed at the first write of its state, which comes after the value was set.
         let tracer = try b.traced(["-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=SIGKILL:when=1"])
         try suite.set("removed later", forKey: "gone")
-        #expect(comes { tracer.hasEnded })
+        #expect(eventually { tracer.hasEnded })
         b.kill()
         _ = try tracer.finish()
         try suite.removeValue(forKey: "gone")
         for number in 1...60 {
             #expect(try a.cluster("write", a.path + "/", "f", input: "\(number)").status == 0)
         }
-        #expect(try comes { try etcd.control("get", "/group-container/shared/s", "--print-value-only").count > 1 })
+        #expect(try eventually { try etcd.control("get", "\(a.keys)s", "--print-value-only").count > 1 })
         try b.start()
-        #expect(comes { other.value(forKey: "gone") == nil })
+        #expect(eventually { other.value(forKey: "gone") == nil })
         #expect(other.value(forKey: "first") == .string("v"))
     }
 
@@ -70,8 +71,8 @@ struct `Machines that come back` {
         // The pieces are there before the entry; the key that ends with a slash comes with the entry.
         var keys: [Substring] = []
         #expect(
-            try comes {
-                keys = try etcd.control("get", "/group-container/shared/b/", "--prefix", "--keys-only").split(
+            try eventually {
+                keys = try etcd.control("get", "\(a.keys)b/", "--prefix", "--keys-only").split(
                     separator: "\n")
                 return keys.contains { $0.hasSuffix("/") } && keys.contains { !$0.hasSuffix("/") }
             })
@@ -79,19 +80,19 @@ struct `Machines that come back` {
         let suites = try [a, b].map { try GroupDefaults($0.temporary.open(), suite: "s") }
         try suites[0].set("v", forKey: "k")
         try b.start()
-        #expect(comes { suites[1].value(forKey: "k") == .string("v") })
+        #expect(eventually { suites[1].value(forKey: "k") == .string("v") })
         #expect(b.tree["large"] == nil)
     }
 
-    @Test func `an item whose content is gone from the directory of contents is sent anew`() throws {
+    @Test(.tags(.ownEtcd)) func `an item whose content is gone from the directory of contents is sent anew`() throws {
         try a.write("1", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         etcd.stop()
         try a.write("2", to: "f")
         let contents = "\(a.path)/.group/cluster-contents"
         let manager = FileManager.default
-        #expect(try comes { try !manager.contentsOfDirectory(atPath: contents).isEmpty })
-        #expect(try comes { try a.status()["toSend"] as? Int == 1 })
+        #expect(try eventually { try !manager.contentsOfDirectory(atPath: contents).isEmpty })
+        #expect(try eventually { try a.recorded()?.toSend == 1 })
         a.kill()
         etcd.kill()
         for name in try manager.contentsOfDirectory(atPath: contents) {
@@ -124,20 +125,20 @@ struct `Machines that come back` {
     @Test func `a machine that is killed while its values join keeps those of the cluster`() throws {
         let suite = try GroupDefaults(a.temporary.open(), suite: "s")
         for number in 0..<4_000 { try suite.set("of the cluster", forKey: "\(number)") }
-        #expect(try comes { try a.isSettled(with: b) })
-        let c = try MachineUnderTest("gamma", etcd: etcd.endpoints)
+        #expect(try eventually { try a.isSettled(with: b) })
+        let c = try MachineUnderTest("gamma", etcd: etcd.endpoints, name: a.name)
         let own = try GroupDefaults(c.temporary.open(), suite: "s")
         for number in 0..<4_000 { try own.set("own", forKey: "\(number)") }
         for number in 0..<1_000 { try own.set("own", forKey: "own \(number)") }
         let index = try a.status()["index"] as? Int ?? 0
         for entries in 1...2 {
             try c.begin()
-            #expect(try comes { try a.status()["index"] as? Int ?? 0 >= index + entries })
+            #expect(try eventually { try a.recorded()?.index ?? 0 >= index + entries })
             c.kill()
         }
         try c.start()
         #expect(
-            comes {
+            eventually {
                 [own, suite].allSatisfy { suite in
                     let values = suite.dictionaryRepresentation()
                     return values.count == 5_000 && values.count { $0.value == .string("of the cluster") } == 4_000
@@ -148,13 +149,13 @@ struct `Machines that come back` {
     @Test func `machines whose keys were deleted in etcd pause`() throws {
         try a.write("1", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
-        try etcd.control("del", "/group-container/shared/", "--prefix")
+        try etcd.control("del", "\(a.keys)", "--prefix")
         try a.write("2", to: "f")
-        #expect(try comes { try (a.status()["paused"] as? String)?.contains("another history") == true })
+        #expect(try eventually { try a.recorded()?.paused?.contains("another history") == true })
         #expect(b.tree["f"]?.hasSuffix("1") == true)
     }
 
-    @Test func `a machine of another history pauses, and after a person has accepted it nothing is lost`() throws {
+    @Test(.tags(.ownEtcd)) func `a machine of another history pauses, and after a person has accepted it nothing is lost`() throws {
         try a.write("before", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         let backup = try TemporaryDirectory()
@@ -169,17 +170,17 @@ struct `Machines that come back` {
             try channels[0].post(bytes: [UInt8(number)])
         }
         #expect(agree(a, b) { $0.count == 2 && $0["f"]?.hasSuffix("after") == true })
-        #expect(comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(60) } })
+        #expect(eventually { suites.allSatisfy { $0.value(forKey: "n") == .integer(60) } })
         for listener in listeners {
             for number in 1...3 { #expect(try listener.next(timeout: patience)?.bytes == [UInt8(number)]) }
         }
         etcd.kill()
         try etcd.restore(from: "\(backup.path)/backup")
         for machine in [a, b] {
-            #expect(try comes { (try machine.status()["paused"] as? String)?.contains("another history") == true })
+            #expect(try eventually { try machine.recorded()?.paused?.contains("another history") == true })
             #expect(try machine.groupctl("doctor", machine.path + "/", "--json").text.contains("\"clusterPaused\""))
             // The failure of the time without etcd is over.
-            #expect(try comes { try machine.status()["failure"] is NSNull })
+            #expect(try eventually { try machine.recorded().map { $0.failure == nil } == true })
             try machine.write("while it is paused", to: "h")
             let (status, _) = try machine.cluster("write", machine.path + "/", "n", input: "1")
             #expect(status == 69)
@@ -192,7 +193,7 @@ struct `Machines that come back` {
         #expect(a.contents == ["before", "after", "new", "while it is paused"])
         // No addition is made a second time, and the channel's numbers have begun anew.
         try suites[0].increment("n", by: 1)
-        #expect(comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(61) } })
+        #expect(eventually { suites.allSatisfy { $0.value(forKey: "n") == .integer(61) } })
         try channels[1].post(bytes: [4])
         for listener in listeners {
             var last: [UInt8]?
@@ -201,10 +202,10 @@ struct `Machines that come back` {
         }
     }
 
-    @Test func `values that lose against a restored etcd are in files that the status names`() throws {
+    @Test(.tags(.ownEtcd)) func `values that lose against a restored etcd are in files that the status names`() throws {
         let suites = try [a, b].map { try GroupDefaults($0.temporary.open(), suite: "s") }
         func have(_ values: [String: DefaultsValue]) -> Bool {
-            comes { suites.allSatisfy { suite in values.allSatisfy { suite.value(forKey: $0.key) == $0.value } } }
+            eventually { suites.allSatisfy { suite in values.allSatisfy { suite.value(forKey: $0.key) == $0.value } } }
         }
         try suites[0].set("early", forKey: "theme")
         try suites[0].set(10, forKey: "n")
@@ -217,13 +218,13 @@ struct `Machines that come back` {
         #expect(have(["theme": .string("late"), "n": .integer(20), "new": .string("kept")]))
         etcd.kill()
         try etcd.restore(from: "\(backup.path)/backup")
-        for machine in [a, b] { #expect(try comes { try machine.status()["paused"] as? String != nil }) }
+        for machine in [a, b] { #expect(try eventually { try machine.recorded()?.paused != nil }) }
         try suites[0].increment("n", by: 5)
         // While they run.
         for machine in [a, b] { #expect(try machine.cluster("accept", machine.path + "/").status == 0) }
         #expect(have(["theme": .string("early"), "n": .integer(10), "new": .string("kept")]))
         for machine in [a, b] {
-            #expect(try comes { (try machine.status()["replaced"] as? [String])?.count == 1 })
+            #expect(try eventually { (try machine.status()["replaced"] as? [String])?.count == 1 })
             #expect(try machine.findings().contains("clusterReplaced"))
         }
         let files = try #require(try a.status()["replaced"] as? [String])
@@ -233,7 +234,7 @@ struct `Machines that come back` {
         #expect(have(["theme": .string("late"), "n": .integer(25), "new": .string("kept")]))
         try FileManager.default.removeItem(atPath: files[0])
         try a.write("1", to: "f")
-        #expect(try comes { (try a.status()["replaced"] as? [String])?.isEmpty == true })
+        #expect(try eventually { (try a.status()["replaced"] as? [String])?.isEmpty == true })
     }
 
     @Test func `where most items are gone at once, only their removals wait, until a person accepts them`() throws {
@@ -243,8 +244,8 @@ struct `Machines that come back` {
         let elsewhere = try TemporaryDirectory()
         try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
         // A few removals may be sent before so many are seen that they count as a loss.
-        #expect(try comes { try a.status()["withheld"] as? Int ?? 0 > 5 })
-        #expect(try comes { try a.isSettled(with: b) })
+        #expect(try eventually { try a.recorded()?.withheld ?? 0 > 5 })
+        #expect(try eventually { try a.isSettled(with: b) })
         let withheld = try a.status()["withheld"] as? Int ?? 0
         #expect(try a.cluster("status", a.path + "/").status == 69)
         #expect(try a.findings().contains("clusterWithheld"))
@@ -256,18 +257,18 @@ struct `Machines that come back` {
         try b.write("11", to: "d/11")
         #expect(try a.cluster("write", a.path + "/", "strict", input: "1").status == 0)
         #expect(try a.groupctl("remove", a.path + "/", "other").status == 0)
-        #expect(comes { suites.allSatisfy { $0.value(forKey: "here") != nil && $0.value(forKey: "there") != nil } })
-        #expect(comes { b.tree["new"] != nil && b.tree["strict"] != nil && b.tree["other"] == nil })
-        #expect(comes { a.tree.keys.sorted() == ["d", "d/11", "new", "strict"] })
+        #expect(eventually { suites.allSatisfy { $0.value(forKey: "here") != nil && $0.value(forKey: "there") != nil } })
+        #expect(eventually { b.tree["new"] != nil && b.tree["strict"] != nil && b.tree["other"] == nil })
+        #expect(eventually { a.tree.keys.sorted() == ["d", "d/11", "new", "strict"] })
         #expect(b.tree.count == withheld + 3)
         try a.end()
         try a.start()
-        #expect(try comes { try a.status()["withheld"] as? Int == withheld - 1 }, "the directory is there again")
+        #expect(try eventually { try a.recorded()?.withheld == withheld - 1 }, "the directory is there again")
         #expect(b.tree.count == withheld + 3)
         // While it runs.
         #expect(try a.cluster("accept", a.path + "/").status == 0)
         #expect(agree(a, b) { $0.keys.sorted() == ["d", "d/11", "new", "strict"] })
-        #expect(try comes { try a.status()["withheld"] as? Int == 0 })
+        #expect(try eventually { try a.recorded()?.withheld ?? 0 == 0 })
         #expect(try !a.findings().contains("clusterWithheld"))
         #expect(try a.cluster("accept", a.path + "/").text.contains("nothing to accept"))
     }
@@ -278,16 +279,16 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0.count == 11 })
         let elsewhere = try TemporaryDirectory()
         try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
-        #expect(try comes { try a.status()["withheld"] as? Int ?? 0 > 5 })
+        #expect(try eventually { try a.recorded()?.withheld ?? 0 > 5 })
         // Items of another machine do not make it less than half.
         for number in 1...20 { try b.write("\(number)", to: "e/\(number)") }
-        #expect(comes { a.tree.count == 21 })
+        #expect(eventually { a.tree.count == 21 })
         #expect(try a.status()["withheld"] as? Int ?? 0 > 5)
         if !isRunning { try a.end() }
         try FileManager.default.moveItem(atPath: "\(elsewhere.path)/d", toPath: "\(a.path)/d")
         if !isRunning { try FileManager.default.removeItem(atPath: "\(a.path)/d/1") }
         if !isRunning { try a.start() }
-        #expect(try comes { try a.status()["withheld"] as? Int ?? 99 <= (isRunning ? 0 : 1) })
+        #expect(try eventually { try a.recorded().map { $0.withheld ?? 0 } ?? 99 <= (isRunning ? 0 : 1) })
         if isRunning {
             try FileManager.default.removeItem(atPath: "\(a.path)/d/1")
         } else {
@@ -304,16 +305,16 @@ struct `Machines that come back` {
         for number in 1...20 { try a.write("\(number)", to: "\(number)") }
         #expect(agree(a, b) { $0.count == 20 })
         for number in 1...18 { try FileManager.default.removeItem(atPath: "\(a.path)/\(number)") }
-        let isWithheld = try comes { try a.status()["withheld"] as? Int ?? 0 > 0 }
+        let isWithheld = try eventually { try a.recorded()?.withheld ?? 0 > 0 }
         #expect(isWithheld)
-        #expect(try comes { try a.isSettled(with: b) })
+        #expect(try eventually { try a.isSettled(with: b) })
         // Another machine removes some, so that fewer than half of those that there were are withheld.
         let there = b.tree.keys.sorted()
         for item in there.prefix(there.count - 5) {
             #expect(try b.groupctl("remove", b.path + "/", item).status == 0)
         }
         try a.write("x", to: "x")
-        #expect(comes { b.tree["x"] != nil })
+        #expect(eventually { b.tree["x"] != nil })
         let left = b.tree.count
         #expect(try a.status()["withheld"] as? Int ?? 0 > 0 && left == 6)
         // A decision about what was seen earlier is refused.
@@ -321,7 +322,7 @@ struct `Machines that come back` {
         let decision = "{\"name\":\"\(UUID().uuidString)\",\"kind\":\"sendRemovals\",\"removals\":0}"
         try records.set(.json(Array(decision.utf8)), forKey: "decision")
         #expect(
-            comes {
+            eventually {
                 guard case .json(let bytes)? = records.value(forKey: "decision") else { return false }
                 return String(decoding: bytes, as: UTF8.self).contains("are withheld by now")
             })
@@ -334,14 +335,14 @@ struct `Machines that come back` {
         for number in 1...10 { try a.write("\(number)", to: "\(number)") }
         #expect(agree(a, b) { $0.count == 10 })
         for number in 1...10 { try FileManager.default.removeItem(atPath: "\(a.path)/\(number)") }
-        #expect(try comes { try a.status()["withheld"] as? Int ?? 0 > 0 })
+        #expect(try eventually { try a.recorded()?.withheld ?? 0 > 0 })
         a.kill()
         #expect(try a.cluster("accept", a.path + "/").status == 0)
         try a.start()
         #expect(agree(a, b) { $0.isEmpty })
     }
 
-    @Test func `most items may be removed by a coordinated change`() throws {
+    @Test(.tags(.ownEtcd)) func `most items may be removed by a coordinated change`() throws {
         for number in 1...10 { try a.write("\(number)", to: "d/\(number)") }
         try a.write("1", to: "f")
         #expect(agree(a, b) { $0.count == 12 })
@@ -351,10 +352,10 @@ struct `Machines that come back` {
         // Also where the program is started again before that was sent.
         for number in 1...10 { try b.write("\(number)", to: "e/\(number)") }
         #expect(agree(a, b) { $0.count == 12 })
-        #expect(try comes { try a.isSettled(with: b) })
+        #expect(try eventually { try a.isSettled(with: b) })
         etcd.kill()
         #expect(try a.groupctl("remove", a.path + "/", "e", "--recursive").status == 0)
-        #expect(try comes { try a.status()["toSend"] as? Int ?? 0 > 0 })
+        #expect(try eventually { try a.recorded()?.toSend ?? 0 > 0 })
         a.kill()
         try etcd.restart()
         try a.start()
@@ -371,21 +372,21 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0["f"]?.hasSuffix("2") == true })
         try clone.write("of the clone", to: "g")
         try clone.start()
-        #expect(try comes { try clone.status()["paused"] as? String != nil })
+        #expect(try eventually { try clone.recorded()?.paused != nil })
         try clone.end()
         #expect(try RunningProcess(["group-cluster", "accept", clone.path + "/"], input: "").finish().status == 0)
         try clone.start()
         #expect(agree(a, b, clone) { $0["g"] != nil })
     }
 
-    @Test func `from half of the budget on nothing is sent, and this is said, until etcd has room again`() throws {
+    @Test(.tags(.ownEtcd)) func `from half of the budget on nothing is sent, and this is said, until etcd has room again`() throws {
         let (etcd, a, b) = try startTwoMachines(["--budget", "16", "--snapshot-after", "3"])
         var random = SeededGenerator(seed: faultSeed)
         var failure: String?
         for number in 0..<60 where failure == nil {
             let letters = (0..<200_000).map { _ in UInt8.random(in: 0x61...0x7A, using: &random) }
             try a.write("\(number) " + String(decoding: letters, as: UTF8.self), to: "item")
-            let isSeen = try comes {
+            let isSeen = try eventually {
                 failure = (try a.status()["failure"] as? String).flatMap { $0.contains("budget") ? $0 : nil }
                 return try failure != nil || a.isSettled(with: b) && a.tree == b.tree
             }
@@ -398,7 +399,7 @@ struct `Machines that come back` {
         // What no item has any more was removed with each snapshot; only the history has it.
         try etcd.compact()
         try etcd.defragment()
-        let isSent = try comes { try a.isSettled(with: b) && a.tree == b.tree }
+        let isSent = try eventually { try a.isSettled(with: b) && a.tree == b.tree }
         let last = try a.status()
         #expect(isSent, "\(last)")
         #expect(b.tree["local"] == "420 here at once" && b.tree["strict"] == nil)
@@ -410,7 +411,7 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0.count == 1 })
         let file = try #require(FileHandle(forWritingAtPath: "\(b.path)/f"))
         try a.write("new", to: "f")
-        #expect(comes { b.tree["f"]?.hasSuffix("new") == true })
+        #expect(eventually { b.tree["f"]?.hasSuffix("new") == true })
         try b.end()
         #expect(try RunningProcess(["group-cluster", "leave", b.path + "/"], input: "").finish().status == 0)
         try file.write(contentsOf: Data("late".utf8))

@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import TestSupport
@@ -18,7 +19,7 @@ struct `A state that others have written` {
         a = try MachineUnderTest("alpha", etcd: etcd.endpoints)
         try a.start()
         try a.write("1", to: "d/f")
-        let isSent = try comes { try a.status()["index"] as? Int ?? 0 >= 1 && a.status()["toSend"] as? Int == 0 }
+        let isSent = try eventually { try a.recorded()?.index ?? 0 >= 1 && a.recorded()?.toSend == 0 }
         #expect(isSent)
         try a.end()
     }
@@ -95,7 +96,7 @@ struct `A state that others have written` {
         let leave = try RunningProcess(["group-cluster", "leave", a.path + "/"], input: "").finish()
         #expect(leave.status == 0, "\(leave)")
         try a.start()
-        #expect(try comes { try a.status()["toApply"] as? Int == 0 && a.status()["toSend"] as? Int == 0 })
+        #expect(try eventually { try a.recorded()?.toApply == 0 && a.recorded()?.toSend == 0 })
         #expect(a.tree == tree)
     }
 
@@ -113,7 +114,7 @@ struct `A state that others have written` {
         try a.start()
         #expect(mode.map { $0 & 0o1777 } == 0o700)
         try a.write("2", to: "g")
-        #expect(try comes { try a.status()["index"] as? Int ?? 0 >= 2 && a.status()["toSend"] as? Int == 0 })
+        #expect(try eventually { try a.recorded()?.index ?? 0 >= 2 && a.recorded()?.toSend == 0 })
         try a.end()
         // From then on they are kept.
         let program = try RunningProcess.bound(["group-cluster", "join", a.path + "/"])

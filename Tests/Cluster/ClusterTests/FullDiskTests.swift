@@ -54,7 +54,7 @@ struct `A machine whose disk is full` {
     }
 
     private func goesOn() throws -> Bool {
-        try comes {
+        try eventually {
             let status = try a.status()
             return status["failure"] is NSNull && status["connected"] as? Bool == true && status["toApply"] as? Int == 0
                 && status["toSend"] as? Int == 0
@@ -64,14 +64,14 @@ struct `A machine whose disk is full` {
     @Test func `a content without room waits, the others go on, and the status says so`() async throws {
         try await fill(leaving: 700)
         try write(["large"], "a", 1_500_000)
-        #expect(try comes { try isShownFull })
+        #expect(try await eventually { try isShownFull })
         try b.write("x", to: "small")
-        #expect(comes { isSame(["small"]) })
+        #expect(await eventually { isSame(["small"]) })
         #expect(try a.status()["connected"] as? Bool == true)
         #expect(a.content(of: "large") == nil)
         #expect(contents.allSatisfy { !$0.hasPrefix("new.") })
         try await makeRoom()
-        #expect(comes { isSame(["large"]) })
+        #expect(await eventually { isSame(["large"]) })
         #expect(try goesOn())
     }
 
@@ -81,26 +81,26 @@ struct `A machine whose disk is full` {
         #expect(made.status == 0)
         try await fill(leaving: 700)
         a.resume()
-        #expect(try comes { try isShownFull })
-        #expect(comes { isSame(["small"]) })
-        #expect(try comes { try a.status()["toSend"] as? Int == 1 })
+        #expect(try await eventually { try isShownFull })
+        #expect(await eventually { isSame(["small"]) })
+        #expect(try await eventually { try a.status()["toSend"] as? Int == 1 })
         try await makeRoom()
-        #expect(comes { isSame(["mine"]) })
+        #expect(await eventually { isSame(["mine"]) })
         #expect(try goesOn())
     }
 
     @Test func `files that came out are removed on a full disk, and the machine goes on with their room`() async throws
     {
         try write(files, "a")
-        #expect(comes { isSame(files) })
+        #expect(await eventually { isSame(files) })
         try write(files, "b")
-        #expect(comes { isSame(files) })
+        #expect(await eventually { isSame(files) })
         try await fill()
         let small = (0..<20).map { "g\($0)" }
         try write(small, "c", 3_000)
         // Nothing makes room but the program.
-        #expect(comes { isSame(small) })
-        #expect(comes { contents.allSatisfy { !$0.hasPrefix("out.") } })
+        #expect(await eventually { isSame(small) })
+        #expect(await eventually { contents.allSatisfy { !$0.hasPrefix("out.") } })
         try await makeRoom()
         #expect(try goesOn())
         #expect(isSame(files + small))
@@ -108,13 +108,13 @@ struct `A machine whose disk is full` {
 
     @Test func `a program that is started on a full disk removes what a killed one has taken out`() async throws {
         try write(files, "a")
-        #expect(comes { isSame(files) })
+        #expect(await eventually { isSame(files) })
         try write(files, "b")
-        #expect(comes { isSame(files) })
+        #expect(await eventually { isSame(files) })
         a.kill()
         try await fill()
         try a.begin()
-        #expect(comes { contents.allSatisfy { !$0.hasPrefix("out.") } })
+        #expect(await eventually { contents.allSatisfy { !$0.hasPrefix("out.") } })
         try await makeRoom()
         #expect(try goesOn())
         #expect(isSame(files))
@@ -124,11 +124,11 @@ struct `A machine whose disk is full` {
         async throws
     {
         try write(files, "a")
-        #expect(comes { isSame(files) })
-        #expect(comes { contents.isEmpty })
+        #expect(await eventually { isSame(files) })
+        #expect(await eventually { contents.isEmpty })
         try await fill()
         try write(files, "b")
-        #expect(try comes { try isShownFull })
+        #expect(try await eventually { try isShownFull })
         let status = try a.status()
         #expect(status["process"] is Int && status["connected"] as? Bool == false, "\(status)")
         let findings = try a.findings()
@@ -137,16 +137,16 @@ struct `A machine whose disk is full` {
         try b.write("late", to: "late")
         try FileManager.default.removeItem(atPath: "\(b.path)/f9")
         try await makeRoom()
-        #expect(comes { isSame(Array(files.dropLast()) + ["late"]) && a.content(of: "f9") == nil })
+        #expect(await eventually { isSame(Array(files.dropLast()) + ["late"]) && a.content(of: "f9") == nil })
         #expect(try goesOn())
         // Ended while it waits for room.
         try await fill()
         try write(files, "c")
-        #expect(try comes { try isShownFull })
+        #expect(try await eventually { try isShownFull })
         try a.end()
         try await makeRoom()
         try a.start()
-        #expect(comes { isSame(files) })
+        #expect(await eventually { isSame(files) })
     }
 }
 #endif

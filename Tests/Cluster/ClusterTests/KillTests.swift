@@ -38,13 +38,13 @@ struct `A program that is killed at each step` {
             while true {
                 let name = "\(call)-\(number)-"
                 try prepare(name)
-                let isReady = try comes { try agree(a, b) && a.isSettled(with: b) }
+                let isReady = try eventually { try agree(a, b) && a.isSettled(with: b) }
                 #expect(isReady, "before \(call) \(number)")
                 let tracer = try a.traced(["-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=\(number)"])
                 let isRight = try act(name) { tracer.hasEnded }
                 // What is stored after that may be a step, too.
                 let isKilled =
-                    try comes {
+                    try eventually {
                         if tracer.hasEnded { return true }
                         let (here, there) = (a.tree, b.tree)
                         return try here == there && isRight(here) && a.isSettled(with: b)
@@ -56,7 +56,7 @@ struct `A program that is killed at each step` {
                 _ = try tracer.finish()
                 try a.start()
                 var last: [String: String] = [:]
-                let isSame = try comes {
+                let isSame = try eventually {
                     last = a.tree
                     return try last == b.tree && isRight(last) && a.isSettled(with: b)
                 }
@@ -123,7 +123,7 @@ struct `A program that is killed at each step` {
             try a.write("old", to: name + "item")
         } act: { name, isDead in
             try b.write("second", to: name + "item")
-            _ = comes { isDead() || a.tree[name + "item"] == "420 second" }
+            _ = eventually { isDead() || a.tree[name + "item"] == "420 second" }
             try b.write("third", to: name + "item")
             return { $0.filter { $0.key.hasPrefix(name) } == [name + "item": "420 third"] }
         }
@@ -151,7 +151,7 @@ struct `A program that is killed at each step` {
             let file = "\(a.path)/\(name)item"
             let handle = try #require(FileHandle(forWritingAtPath: file))
             #expect(try b.cluster("write", b.path, name + "item", input: "new").status == 0)
-            _ = comes { isDead() || FileManager.default.contents(atPath: file) == Data("new".utf8) }
+            _ = eventually { isDead() || FileManager.default.contents(atPath: file) == Data("new".utf8) }
             try handle.seekToEnd()
             try handle.write(contentsOf: Data(" and late".utf8))
             try handle.close()

@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -10,6 +11,8 @@ import Testing
 final class MachineUnderTest {
     let temporary: TemporaryContainer
     let host: String
+    /// The name of the cluster.
+    let name: String
     private let arguments: [String]
     private var program: RunningProcess?
     /// How far the program's clock is from the machine's: `+20m`.
@@ -17,12 +20,16 @@ final class MachineUnderTest {
     /// The small file system that the container is on; only programs that are started there see it.
     private let disk: SmallFileSystem?
 
+    /// What the names of all keys of the cluster begin with.
+    var keys: String { "/group-container/\(name)/" }
+
     var path: String { disk.map { "\($0.path)/c" } ?? temporary.path }
 
     init(_ host: String, etcd endpoints: [String], name: String = "shared", _ further: [String] = []) throws {
         temporary = try TemporaryContainer()
         disk = nil
         self.host = host
+        self.name = name
         arguments = ["--etcd", endpoints.joined(separator: ","), "--name", name, "--host", host] + further
     }
 
@@ -31,7 +38,8 @@ final class MachineUnderTest {
         temporary = try TemporaryContainer()
         self.disk = disk
         self.host = host
-        arguments = ["--etcd", endpoints.joined(separator: ","), "--name", "shared", "--host", host]
+        name = "shared"
+        arguments = ["--etcd", endpoints.joined(separator: ","), "--name", name, "--host", host]
         let (status, text) = try groupctl("create", path, "--journal-size", "4M")
         #expect(status == 0, "\(text)")
     }
@@ -61,6 +69,7 @@ final class MachineUnderTest {
         temporary = try TemporaryContainer()
         disk = nil
         self.host = host
+        name = other.name
         arguments = []
         try FileManager.default.removeItem(atPath: temporary.path)
         try FileManager.default.copyItem(atPath: other.path, toPath: temporary.path)
@@ -142,6 +151,10 @@ final class MachineUnderTest {
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }
 
+    /// What the program has recorded last, read without starting another one: for waits, which look often. The machine
+    /// may not be on a small disk.
+    func recorded() throws -> ClusterStatus? { try ClusterRecords(temporary.open()).status }
+
     /// The names of what `groupctl doctor` finds.
     func findings() throws -> String { try groupctl("doctor", path + "/", "--json").text }
 
@@ -150,9 +163,9 @@ final class MachineUnderTest {
 
     /// Returns whether everything that was made anywhere is applied and stored here.
     func isSettled(with other: MachineUnderTest) throws -> Bool {
-        let (here, there) = (try status(), try other.status())
-        return here["index"] as? Int == there["index"] as? Int && there["toSend"] as? Int == 0
-            && here["toApply"] as? Int == 0 && here["toSend"] as? Int == 0 && !keepsWhatCameOut
+        guard let here = try recorded(), let there = try other.recorded() else { return false }
+        return here.index == there.index && there.toSend == 0 && here.toApply == 0 && here.toSend == 0
+            && !keepsWhatCameOut
     }
 
     /// Whether a file that came out of the container is not removed yet.
@@ -192,41 +205,25 @@ final class MachineUnderTest {
     }
 }
 
-/// Starts a node of etcd and two machines with these options of their program.
+/// Starts two machines of a new cluster, with these options of their program; and a node of etcd, if the test has the tag
+/// `.ownEtcd`, because it stops that node or looks at its revisions.
 func startTwoMachines(_ options: [String] = []) throws -> (EtcdServer, MachineUnderTest, MachineUnderTest) {
-    let etcd = try EtcdServer()
-    let machines = try ["alpha", "beta"].map { try MachineUnderTest($0, etcd: etcd.endpoints, options) }
+    let isAlone = Test.current?.tags.contains(.ownEtcd) ?? true
+    let etcd = try isAlone ? EtcdServer() : EtcdServer.shared()
+    let name = "cluster-\(randomWord())"
+    let machines = try ["alpha", "beta"].map { try MachineUnderTest($0, etcd: etcd.endpoints, name: name, options) }
     for machine in machines { try machine.start() }
     return (etcd, machines[0], machines[1])
 }
 
 /// Waits until machines have the same items, which `isDone` accepts. Returns whether that came.
 func agree(_ machines: MachineUnderTest..., until isDone: ([String: String]) -> Bool = { _ in true }) -> Bool {
-    let end = monotonicNanoseconds() + patience.nanoseconds
-    var wait: Int64 = 5_000_000
-    while monotonicNanoseconds() < end {
+    let doAgree = eventually {
         let trees = machines.map(\.tree)
-        if trees.allSatisfy({ $0 == trees[0] }), isDone(trees[0]) { return true }
-        rest(&wait)
+        return trees.allSatisfy { $0 == trees[0] } && isDone(trees[0])
     }
+    if doAgree { return true }
     for machine in machines { print(machine.host, machine.tree.sorted { $0.key < $1.key }) }
-    return false
-}
-
-/// Waits a little longer each time: each look takes processor time from the programs that are waited for.
-private func rest(_ wait: inout Int64) {
-    pause(nanoseconds: wait)
-    wait = min(wait + wait / 2, 50_000_000)
-}
-
-/// Waits for a condition that another process brings about, looking less often than `eventually`.
-func comes(_ isTrue: () throws -> Bool) rethrows -> Bool {
-    let end = monotonicNanoseconds() + patience.nanoseconds
-    var wait: Int64 = 5_000_000
-    while monotonicNanoseconds() < end {
-        if try isTrue() { return true }
-        rest(&wait)
-    }
     return false
 }
 #endif

@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import TestSupport
@@ -73,7 +74,7 @@ struct `A machine that etcd refuses` {
         _ = try put(password: "word")
         try machine.start()
         try machine.write("1", to: "f")
-        #expect(try comes { try machine.status()["index"] as? Int == 1 })
+        #expect(try eventually { try machine.recorded()?.index == 1 })
         #expect(try !machine.findings().contains("clusterRefused"))
         try machine.end()
     }
@@ -102,7 +103,7 @@ struct `A machine that etcd refuses` {
         try machine.start()
         _ = try etcd.controlWithInput(Self.root + ["user", "passwd", "machine", "--interactive=false"], "changed\n")
         try machine.waitForText("'machine'")
-        #expect(try comes { try machine.cluster("status", machine.path + "/").status == 69 })
+        #expect(try eventually { try machine.cluster("status", machine.path + "/").status == 69 })
         let status = try machine.status()
         #expect(status["connected"] as? Bool == false)
         #expect((status["failure"] as? String)?.contains(etcd.endpoint) == true, "\(status)")
@@ -110,7 +111,7 @@ struct `A machine that etcd refuses` {
         #expect(try machine.findings().contains("clusterRefused"))
         try machine.write("1", to: "f")
         _ = try put(password: "changed")
-        #expect(try comes { try machine.status()["index"] as? Int == 1 })
+        #expect(try eventually { try machine.recorded()?.index == 1 })
         #expect(try machine.cluster("status", machine.path + "/").status == 0)
         #expect(try machine.status()["remedy"] is NSNull)
         try machine.end()
@@ -124,11 +125,11 @@ struct `A machine that etcd refuses` {
         try etcd.control(role + ["revoke-permission", "machine", Self.prefix, "--prefix"])
         try etcd.control(role + ["grant-permission", "machine", "read", "--prefix=true", Self.prefix])
         try machine.write("1", to: "f")
-        #expect(try comes { try machine.cluster("status", machine.path + "/").status == 69 })
+        #expect(try eventually { try machine.cluster("status", machine.path + "/").status == 69 })
         #expect(try machine.status()["connected"] as? Bool == false)
         #expect(try machine.findings().contains("clusterRefused"))
         try etcd.control(role + ["grant-permission", "machine", "readwrite", "--prefix=true", Self.prefix])
-        #expect(try comes { try machine.status()["index"] as? Int == 1 })
+        #expect(try eventually { try machine.recorded()?.index == 1 })
         #expect(try machine.cluster("status", machine.path + "/").status == 0)
         try machine.end()
     }

@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import TestSupport
@@ -19,14 +20,14 @@ struct `Conflicts that a person resolves` {
         try a.write("base", to: item)
         #expect(agree(a, b) { $0[item] != nil })
         let before = a.tree.count
-        #expect(try comes { try b.isSettled(with: a) })
+        #expect(try eventually { try b.isSettled(with: a) })
         try b.end()
         try b.write("of beta", to: item)
         try a.write("of alpha", to: item)
-        #expect(try comes { try a.status()["toSend"] as? Int == 0 })
+        #expect(try eventually { try a.recorded()?.toSend == 0 })
         try b.start()
         #expect(agree(a, b) { $0.count == before + 1 })
-        #expect(try comes { try a.isSettled(with: b) })
+        #expect(try eventually { try a.isSettled(with: b) })
         let stem = (item as NSString).deletingPathExtension
         return try #require(a.tree.keys.first { $0.hasPrefix("\(stem) (conflict ") })
     }
@@ -53,7 +54,7 @@ struct `Conflicts that a person resolves` {
             let result = try machine.cluster("resolve", machine.path, named, "--keep", keep)
             #expect(result.status == 0, "\(result)")
             #expect(isResolved(item, content))
-            #expect(try comes { try a.conflicts().isEmpty && b.conflicts().isEmpty })
+            #expect(try eventually { try a.conflicts().isEmpty && b.conflicts().isEmpty })
         }
     }
 
@@ -65,36 +66,36 @@ struct `Conflicts that a person resolves` {
         let manager = FileManager.default
         try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(a.path)/\(copy)")
         #expect(agree(a, b) { $0[copy] == "384 of beta" })
-        #expect(try comes { try a.isSettled(with: b) })
+        #expect(try eventually { try a.isSettled(with: b) })
         let result = try a.cluster("resolve", a.path, copy, "--keep", "copy", "--json")
         #expect(result.status == 0 && result.text.contains(#""kept":"copy""#), "\(result)")
         #expect(isResolved("other", "of beta"))
         #expect(a.tree["other"] == "384 of beta", "the copy's permissions go with its content")
     }
 
-    @Test func `a machine that joins later prints no line about a conflict that was resolved`() throws {
+    @Test(.tags(.ownEtcd)) func `a machine that joins later prints no line about a conflict that was resolved`() throws {
         // Both entries are sent, and the log's order decides which of them is the conflict.
         func conflict(_ item: String) throws -> String {
             try a.write("base", to: item)
             #expect(agree(a, b) { $0[item] != nil })
-            #expect(try comes { try a.isSettled(with: b) })
+            #expect(try eventually { try a.isSettled(with: b) })
             etcd.stop()
             try a.write("of alpha", to: item)
             try b.write("of beta", to: item)
             etcd.resume()
             let mark = "\(item) (conflict "
             #expect(agree(a, b) { $0.keys.contains { $0.hasPrefix(mark) } })
-            #expect(try comes { try a.isSettled(with: b) })
+            #expect(try eventually { try a.isSettled(with: b) })
             return try #require(a.tree.keys.first { $0.hasPrefix(mark) })
         }
         let copy = try conflict("f")
         #expect(try a.cluster("remove", a.path, copy).status == 0)
         #expect(agree(a, b) { $0[copy] == nil })
         let left = try conflict("g")
-        let late = try MachineUnderTest("late", etcd: etcd.endpoints)
+        let late = try MachineUnderTest("late", etcd: etcd.endpoints, name: a.name)
         try late.start()
         #expect(agree(a, late) { $0[left] != nil })
-        #expect(try comes { try late.conflicts() == [left] })
+        #expect(try eventually { try late.conflicts() == [left] })
         try late.waitForText("conflict: '\(left)'")
         let text = try late.endedText()
         #expect(!text.contains(copy), "\(text)")
@@ -104,7 +105,7 @@ struct `Conflicts that a person resolves` {
         let copy = try conflict("f")
         try a.write("of alpha, too", to: copy)
         #expect(agree(a, b) { $0[copy]?.hasSuffix("too") == true })
-        #expect(try comes { try a.isSettled(with: b) })
+        #expect(try eventually { try a.isSettled(with: b) })
         for (machine, whose) in [(a, "both contents were written on this machine"), (b, "on other machines")] {
             let (status, text) = try machine.cluster("resolve", machine.path, "f", "--keep", "mine")
             #expect(status == 64 && text.contains(whose) && text.contains("13 bytes"), "\(text)")
@@ -113,7 +114,7 @@ struct `Conflicts that a person resolves` {
         // A content of a local process is this machine's, also where the process states a purpose.
         #expect(try b.groupctl("write", b.path, "f", input: "of beta, again").status == 0)
         #expect(agree(a, b) { $0["f"]?.hasSuffix("again") == true })
-        #expect(try comes { try a.isSettled(with: b) })
+        #expect(try eventually { try a.isSettled(with: b) })
         #expect(try b.cluster("resolve", b.path, "f", "--keep", "mine").status == 0)
         #expect(isResolved("f", "of beta, again"))
     }
@@ -123,7 +124,7 @@ struct `Conflicts that a person resolves` {
         try b.end()
         try b.write("of beta, later", to: "f")
         try a.write("of alpha, later", to: "f")
-        #expect(try comes { try a.status()["toSend"] as? Int == 0 })
+        #expect(try eventually { try a.recorded()?.toSend == 0 })
         try b.start()
         #expect(agree(a, b) { $0.count == 3 })
         let second = try #require(a.tree.keys.first { $0.contains("(conflict ") && $0 != first })
@@ -153,7 +154,7 @@ struct `Conflicts that a person resolves` {
         let unwritten = try merge("--", "test", "-n", "{result}")
         #expect(unwritten.status == 65, "\(unwritten)")
         #expect(a.tree == before && b.tree == before)
-        #expect(try comes { try a.conflicts() == [copy] })
+        #expect(try eventually { try a.conflicts() == [copy] })
         let merged = try merge("--", "sh", "-c", #"case $1 in *.txt) cat "$2" "$1";; esac"#, "sh")
         #expect(merged.status == 0, "\(merged)")
         #expect(isResolved("f.txt", "of betaof alpha"))
@@ -166,7 +167,7 @@ struct `Conflicts that a person resolves` {
         ).finish()
         #expect(named.status == 0, "\(named)")
         #expect(isResolved("g", "of betaof alpha"))
-        #expect(try comes { try a.conflicts().isEmpty && b.conflicts().isEmpty })
+        #expect(try eventually { try a.conflicts().isEmpty && b.conflicts().isEmpty })
     }
 
     @Test(arguments: [true, false])
@@ -183,7 +184,7 @@ struct `Conflicts that a person resolves` {
         ).finish()
         #expect(status == 4, "\(text)")
         #expect(agree(a, b) { $0[changed]?.hasSuffix(" late") == true && $0.count == 2 })
-        #expect(try comes { try a.conflicts() == [copy] && b.conflicts() == [copy] })
+        #expect(try eventually { try a.conflicts() == [copy] && b.conflicts() == [copy] })
     }
 }
 #endif

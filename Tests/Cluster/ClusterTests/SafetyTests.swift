@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -39,7 +40,7 @@ struct `A cluster that is not trusted` {
         // Without the password nothing is to be had.
         let c = try MachineUnderTest("gamma", etcd: etcd.endpoints, Array(access.suffix(2)))
         try c.begin()
-        #expect(try comes { try c.status()["failure"] as? String != nil })
+        #expect(try eventually { try c.recorded()?.failure != nil })
         #expect(c.tree.isEmpty)
     }
 
@@ -49,7 +50,7 @@ struct `A cluster that is not trusted` {
         try a.start()
         try a.write("1", to: "f")
         // A file that is put at its place by a rename may have been seen, and sent, before that.
-        #expect(try comes { try a.status()["index"] as? Int ?? 0 >= 1 && a.status()["toSend"] as? Int == 0 })
+        #expect(try eventually { try a.recorded()?.index ?? 0 >= 1 && a.recorded()?.toSend == 0 })
         let count = try a.status()["index"] as? Int ?? 0
         // An entry of a machine that does not exist: bytes that are no entry, put as an entry is.
         let machine = String(repeating: "ab", count: 16)
@@ -68,7 +69,7 @@ struct `A cluster that is not trusted` {
         ).finish()
         #expect(status == 0, "\(output)")
         try a.write("2", to: "g")
-        #expect(try comes { try a.status()["index"] as? Int ?? 0 >= count + 2 })
+        #expect(try eventually { try a.recorded()?.index ?? 0 >= count + 2 })
         let b = try MachineUnderTest("beta", etcd: etcd.endpoints)
         try b.start()
         #expect(agree(a, b) { $0.count == 2 })

@@ -36,21 +36,21 @@ struct `Two machines of a cluster` {
         // Set-user-ID is not mirrored, nor what has the library's names.
         try a.write("reserved", to: ".groupish")
         try manager.setAttributes([.posixPermissions: 0o4711], ofItemAtPath: "\(a.path)/one.txt")
-        #expect(comes { b.tree["one.txt"] == "\(0o711) one" })
+        #expect(eventually { b.tree["one.txt"] == "\(0o711) one" })
         #expect(b.tree[".groupish"] == nil)
     }
 
-    @Test func `a directory that was changed and then removed with what is in it is gone everywhere`() throws {
+    @Test(.tags(.ownEtcd)) func `a directory that was changed and then removed with what is in it is gone everywhere`() throws {
         for number in 1...3 { try a.write("\(number)", to: "d/e/\(number)") }
         #expect(agree(a, b) { $0.count == 5 })
         let manager = FileManager.default
         etcd.kill()
         // Before that is noticed, an entry may be put in flight.
-        #expect(try comes { try a.status()["connected"] as? Bool == false })
+        #expect(try eventually { try a.recorded()?.isConnected == false })
         try manager.moveItem(atPath: "\(a.path)/d", toPath: "\(a.path)/moved")
-        #expect(try comes { try a.status()["toSend"] as? Int == 1 })
+        #expect(try eventually { try a.recorded()?.toSend == 1 })
         try manager.removeItem(atPath: "\(a.path)/moved")
-        #expect(try comes { try a.status()["toSend"] as? Int == 5 })
+        #expect(try eventually { try a.recorded()?.toSend == 5 })
         try etcd.restart()
         #expect(agree(a, b) { $0.isEmpty })
     }
@@ -78,10 +78,10 @@ struct `Two machines of a cluster` {
         try huge.truncate(atOffset: 65 << 20)
         try FileManager.default.moveItem(atPath: outside, toPath: "\(a.path)/huge")
         try a.write("small", to: "small")
-        #expect(comes { b.tree["small"] != nil })
+        #expect(eventually { b.tree["small"] != nil })
         #expect(b.tree["huge"] == nil)
         #expect(
-            try comes {
+            try eventually {
                 (try a.status()["unmirrored"] as? [[String: Any]])?.contains { $0["path"] as? String == "huge" } == true
             })
         #expect(try a.findings().contains("clusterUnmirrored"))
@@ -114,7 +114,7 @@ struct `Two machines of a cluster` {
         #expect(try listeners[1].next(timeout: patience)?.author.purpose == "poster@alpha")
     }
 
-    @Test func `what two machines write while they cannot reach each other is kept by both`() throws {
+    @Test(.tags(.ownEtcd)) func `what two machines write while they cannot reach each other is kept by both`() throws {
         try a.write("base", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         etcd.kill()
@@ -128,12 +128,12 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b) { $0.count == 6 })
         #expect(a.contents == ["of alpha", "of beta", "same", "new"])
         #expect(a.tree.keys.contains { $0.hasPrefix("f (conflict ") })
-        #expect(try comes { try !b.conflicts().isEmpty })
+        #expect(try eventually { try !b.conflicts().isEmpty })
         #expect(try b.findings().contains("clusterConflicts"))
         // The status names the conflict until a person has decided.
         let copy = try #require(a.tree.keys.first { $0.hasPrefix("f (conflict ") })
         try FileManager.default.removeItem(atPath: "\(a.path)/\(copy)")
-        #expect(try comes { try a.conflicts().isEmpty && b.conflicts().isEmpty })
+        #expect(try eventually { try a.conflicts().isEmpty && b.conflicts().isEmpty })
     }
 
     @Test
@@ -145,12 +145,12 @@ struct `Two machines of a cluster` {
         try b.end()
         try b.write("of beta", to: "f")
         try a.write("of alpha", to: "f")
-        #expect(try comes { try a.status()["toSend"] as? Int == 0 })
+        #expect(try eventually { try a.recorded()?.toSend == 0 })
         try b.start()
         #expect(agree(a, b) { $0.count == 2 })
         let copy = try #require(a.tree.keys.first { $0.hasPrefix("f (conflict ") })
         #expect(a.contents == ["of alpha", "of beta"])
-        #expect(try comes { try a.isSettled(with: b) })
+        #expect(try eventually { try a.isSettled(with: b) })
         for machine in [a, b] { #expect(try machine.conflicts() == [copy]) }
     }
 
@@ -169,21 +169,21 @@ struct `Two machines of a cluster` {
         for machine in [a, b] { #expect(try machine.conflicts().isEmpty) }
     }
 
-    @Test func `of an item that changed several times before it was sent only the last state is sent`() throws {
+    @Test(.tags(.ownEtcd)) func `of an item that changed several times before it was sent only the last state is sent`() throws {
         etcd.kill()
-        #expect(try comes { try a.status()["connected"] as? Bool == false })
+        #expect(try eventually { try a.recorded()?.isConnected == false })
         for number in 1...3 {
             try a.write("\(number)", to: "f")
-            #expect(try comes { try a.status()["toSend"] as? Int == 1 })
+            #expect(try eventually { try a.recorded()?.toSend == 1 })
         }
         try etcd.restart()
         #expect(agree(a, b) { $0["f"]?.hasSuffix("3") == true })
-        #expect(try comes { try a.status()["index"] as? Int == 1 })
-        let keys = try etcd.control("get", "/group-container/shared/b/", "--prefix", "--keys-only")
+        #expect(try eventually { try a.recorded()?.index == 1 })
+        let keys = try etcd.control("get", "\(a.keys)b/", "--prefix", "--keys-only")
         #expect(keys.split(separator: "\n").count == 1, "\(keys)")
     }
 
-    @Test func `a modification beats a deletion, in both orders`() throws {
+    @Test(.tags(.ownEtcd)) func `a modification beats a deletion, in both orders`() throws {
         for item in ["x", "y"] { try a.write("base", to: "\(item)/f") }
         #expect(agree(a, b) { $0.count == 4 })
         etcd.kill()
@@ -200,7 +200,7 @@ struct `Two machines of a cluster` {
         try a.write("2", to: "two")
         #expect(agree(a, b) { $0.count == 2 })
         // An item that is removed before the program has stored that it was applied would be applied again.
-        #expect(try comes { try b.isSettled(with: a) })
+        #expect(try eventually { try b.isSettled(with: a) })
         b.kill()
         #expect(try b.findings().contains("clusterNotRunning"))
         try a.write("changed", to: "one")
@@ -235,10 +235,10 @@ struct `Two machines of a cluster` {
         try a.write("old", to: "free")
         #expect(agree(a, b) { $0.count == 2 })
         let holder = try RunningProcess(["groupctl", "lock", b.path + "/", "used", "--", "cat"])
-        #expect(try comes { try b.groupctl("status", b.path + "/").text.contains("used") })
+        #expect(try eventually { try b.groupctl("status", b.path + "/").text.contains("used") })
         try a.write("new", to: "used")
         try a.write("new", to: "free")
-        #expect(comes { b.tree["free"]?.hasSuffix("new") == true })
+        #expect(eventually { b.tree["free"]?.hasSuffix("new") == true })
         #expect(b.tree["used"]?.hasSuffix("old") == true)
         holder.closeInput()
         _ = try holder.finish()
@@ -251,14 +251,14 @@ struct `Two machines of a cluster` {
         #expect(try RunningProcess(["mkfifo", "\(b.path)/d/pipe"], input: "").finish().status == 0)
         try FileManager.default.removeItem(atPath: "\(a.path)/d")
         #expect(
-            try comes {
+            try eventually {
                 (try b.status()["unmirrored"] as? [[String: Any]])?.contains { $0["path"] as? String == "d" } == true
             })
         let (suite, other) = try (
             GroupDefaults(a.temporary.open(), suite: "s"), GroupDefaults(b.temporary.open(), suite: "s")
         )
         try suite.set("v", forKey: "k")
-        #expect(comes { other.value(forKey: "k") == .string("v") })
+        #expect(eventually { other.value(forKey: "k") == .string("v") })
         try FileManager.default.removeItem(atPath: "\(b.path)/d/pipe")
         #expect(agree(a, b) { $0.isEmpty })
     }
@@ -372,9 +372,9 @@ struct `Two machines of a cluster` {
         #expect(a.temporary.content(of: "x") == "\u{1}")
     }
 
-    @Test func `without the cluster a strict write is refused, and a plain one is made`() throws {
+    @Test(.tags(.ownEtcd)) func `without the cluster a strict write is refused, and a plain one is made`() throws {
         etcd.kill()
-        #expect(try comes { try a.status()["connected"] as? Bool == false })
+        #expect(try eventually { try a.recorded()?.isConnected == false })
         try a.waitForText("not connected: etcd is unreachable")
         #expect(try a.findings().contains("clusterNotConnected"))
         let (status, text) = try a.cluster(
@@ -394,7 +394,7 @@ struct `Two machines of a cluster` {
             let staged = "\(a.path)/.group/cluster-requests"
             var content: String?
             #expect(
-                comes {
+                eventually {
                     content = try? FileManager.default.contentsOfDirectory(atPath: staged).first
                     return content != nil && !records.requests().isEmpty
                 })
@@ -412,7 +412,7 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b) { $0.isEmpty })
     }
 
-    @Test func `where the answer does not come, the fate can be asked for later`() throws {
+    @Test(.tags(.ownEtcd)) func `where the answer does not come, the fate can be asked for later`() throws {
         etcd.stop()
         let (status, text) = try a.cluster(
             "write", a.path + "/", "n", "--timeout", "300ms", input: "1")
@@ -421,7 +421,7 @@ struct `Two machines of a cluster` {
         if status == 76 {
             let name = try #require(operation)
             #expect(
-                try comes {
+                try eventually {
                     let (_, fate) = try RunningProcess(
                         ["group-cluster", "result", a.path + "/", name], input: ""
                     ).finish()
@@ -469,10 +469,10 @@ struct `Two machines of a cluster` {
         late.closeInput()
         // Opened for reading and writing, it waits for no other process.
         let gate = try #require(FileHandle(forUpdatingAtPath: pipe))
-        #expect(comes { FileManager.default.fileExists(atPath: "\(directory.path)/begun") })
+        #expect(eventually { FileManager.default.fileExists(atPath: "\(directory.path)/begun") })
         // Its session ends, as if the machine had been stopped for longer than that lasts.
         let machine = try #require(try a.status()["machine"] as? String)
-        let session = try etcd.control("get", "/group-container/shared/n/\(machine)", "-w", "json")
+        let session = try etcd.control("get", "\(a.keys)n/\(machine)", "-w", "json")
         let lease = try #require(session.split(separator: "\"lease\":").last?.prefix { $0.isNumber })
         _ = try etcd.control("lease", "revoke", String(try #require(Int64(lease)), radix: 16))
         // The content that it has read still stands: only the lock tells that another holder may be at work.
@@ -486,7 +486,7 @@ struct `Two machines of a cluster` {
 
     // MARK: Suites and channels
 
-    @Test func `a read of the latest has what the cluster has accepted from another machine`() throws {
+    @Test(.tags(.ownEtcd)) func `a read of the latest has what the cluster has accepted from another machine`() throws {
         for number in 1...20 {
             let write = try a.cluster("write", a.path, "n", input: "\(number)")
             #expect(write.status == 0)
@@ -536,7 +536,7 @@ struct `Two machines of a cluster` {
             input: "")
         try holder.waitForText { $0.contains("begun") }
         // Nothing is to be said any more, which would wake the program.
-        let isSettled = try comes { try a.isSettled(with: b) && a.status()["index"] as? Int == 1 }
+        let isSettled = try eventually { try a.isSettled(with: b) && a.recorded()?.index == 1 }
         #expect(isSettled)
         holder.kill()
         let (status, text) = try b.cluster(
@@ -552,7 +552,7 @@ struct `Two machines of a cluster` {
         let removal = try RunningProcess(
             ["group-cluster", "remove", a.path + "/", "d", "--recursive", "--timeout", "40"], input: "")
         let records = try ClusterRecords(a.temporary.open())
-        #expect(comes { !records.requests().isEmpty })
+        #expect(eventually { !records.requests().isEmpty })
         #expect(try b.cluster("write", b.path + "/", "d/new", input: "2").status == 0)
         a.resume()
         let (status, text) = try removal.finish()

@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -29,14 +30,14 @@ struct `What is in no cluster` {
         let suites = try suites()
         for path in ["f", "d"] {
             #expect(try RunningProcess(["mkfifo", "\(b.path)/\(path)"], input: "").finish().status == 0)
-            #expect(try comes { try isNamed(path, by: b) })
+            #expect(try eventually { try isNamed(path, by: b) })
         }
         try a.write("1", to: "f")
         try a.write("2", to: "d/below")
         try a.write("3", to: "free")
-        #expect(comes { b.tree["free"] != nil })
+        #expect(eventually { b.tree["free"] != nil })
         try suites[0].set("v", forKey: "k")
-        #expect(comes { suites[1].value(forKey: "k") == .string("v") })
+        #expect(eventually { suites[1].value(forKey: "k") == .string("v") })
         #expect(try b.cluster("update", b.path, "free", "--locked", "--", "cat").status == 0)
         for path in ["f", "d"] { try FileManager.default.removeItem(atPath: "\(b.path)/\(path)") }
         #expect(agree(a, b) { $0.count == 4 })
@@ -47,21 +48,21 @@ struct `What is in no cluster` {
         #expect(agree(a, b) { $0.count == 1 })
         let file = try #require(FileHandle(forWritingAtPath: "\(a.path)/f"))
         try file.truncate(atOffset: 65 << 20)
-        #expect(try comes { try isNamed("f", by: a) })
+        #expect(try eventually { try isNamed("f", by: a) })
         try a.write("after", to: "g")
-        #expect(comes { b.tree["g"] != nil })
+        #expect(eventually { b.tree["g"] != nil })
         #expect(b.tree["f"]?.hasSuffix("small") == true)
         try file.truncate(atOffset: 3)
-        #expect(comes { FileManager.default.contents(atPath: "\(b.path)/f") == Data("sma".utf8) })
+        #expect(eventually { FileManager.default.contents(atPath: "\(b.path)/f") == Data("sma".utf8) })
         // Another machine changes the file while it is too large: the large content becomes a copy that only this
         // machine has.
         try file.truncate(atOffset: 65 << 20)
-        #expect(try comes { try isNamed("f", by: a) })
+        #expect(try eventually { try isNamed("f", by: a) })
         try b.write("of beta", to: "f")
         // Looking at the whole tree would read the large file each time.
         let manager = FileManager.default
         #expect(
-            comes {
+            eventually {
                 let names = (try? manager.contentsOfDirectory(atPath: a.path)) ?? []
                 return names.contains { $0.hasPrefix("f (conflict ") }
             })
@@ -79,7 +80,7 @@ struct `What is in no cluster` {
         try a.end()
         try a.start()
         try a.write("2", to: "free")
-        #expect(comes { b.tree["free"] != nil })
+        #expect(eventually { b.tree["free"] != nil })
         #expect(b.tree["d/f"]?.hasSuffix("1") == true)
     }
 
@@ -104,9 +105,9 @@ struct `What is in no cluster` {
         try a.write("3", to: "d/g")
         try FileManager.default.moveItem(atPath: "\(a.path)/d/e/f", toPath: "\(a.path)/moved")
         try a.write("4", to: "free")
-        #expect(comes { b.tree["free"] != nil })
+        #expect(eventually { b.tree["free"] != nil })
         try FileManager.default.removeItem(atPath: "\(a.path)/free")
-        #expect(comes { b.tree["free"] == nil })
+        #expect(eventually { b.tree["free"] == nil })
         #expect(!program.hasEnded)
         program.signal(SIGTERM)
         #expect(try program.finish().status == 0)
@@ -128,46 +129,46 @@ struct `What is in no cluster` {
             """
         #expect(try RunningProcess(["python3", "-c", script, a.path, name], input: "").finish().status == 0)
         try a.write("after", to: "free")
-        #expect(comes { b.tree["free"] != nil })
-        #expect(comes { b.contents.isSuperset(of: (0..<18).map { "\($0)\n" }) })
+        #expect(eventually { b.tree["free"] != nil })
+        #expect(eventually { b.contents.isSuperset(of: (0..<18).map { "\($0)\n" }) })
         #expect(try RunningProcess(["rm", "-r", "\(a.path)/\(name)"], input: "").finish().status == 0)
         // So much at once is taken for a lost mount; the program runs.
-        #expect(try comes { try a.status()["withheld"] as? Int ?? 0 > 0 })
+        #expect(try eventually { try a.recorded()?.withheld ?? 0 > 0 })
         #expect(!a.hasEnded && !b.hasEnded)
     }
 
     @Test func `values that are too large for the cluster stay where they were set, and the others go on`() throws {
         let suites = try suites()
         try suites[0].set("old", forKey: "large")
-        #expect(comes { suites[1].value(forKey: "large") == .string("old") })
+        #expect(eventually { suites[1].value(forKey: "large") == .string("old") })
         let large = String(repeating: "x", count: 1_200_000)
         try suites[0].set(.string(large), forKey: "large")
         // The first of these is sent, and its entry does not undo the second.
         try suites[0].set("first", forKey: "twice")
         try suites[0].set(.string(large), forKey: "twice")
-        #expect(comes { suites[1].value(forKey: "twice") == .string("first") })
+        #expect(eventually { suites[1].value(forKey: "twice") == .string("first") })
         try suites[0].set("v", forKey: "small")
-        #expect(comes { suites[1].value(forKey: "small") == .string("v") })
-        #expect(try comes { try isNamed("defaults/s", by: a) })
+        #expect(eventually { suites[1].value(forKey: "small") == .string("v") })
+        #expect(try eventually { try isNamed("defaults/s", by: a) })
         try a.end()
         try a.start()
         try suites[1].set("w", forKey: "small")
-        #expect(comes { suites[0].value(forKey: "small") == .string("w") })
+        #expect(eventually { suites[0].value(forKey: "small") == .string("w") })
         #expect(suites[0].value(forKey: "twice") == .string(large))
         try suites[0].set("last", forKey: "twice")
-        #expect(comes { suites[1].value(forKey: "twice") == .string("last") })
+        #expect(eventually { suites[1].value(forKey: "twice") == .string("last") })
         #expect(
             suites[0].value(forKey: "large") == .string(large) && suites[1].value(forKey: "large") == .string("old"))
         try suites[1].set("new", forKey: "large")
-        #expect(comes { suites.allSatisfy { $0.value(forKey: "large") == .string("new") } })
-        #expect(try comes { try !isNamed("defaults/s", by: a) })
+        #expect(eventually { suites.allSatisfy { $0.value(forKey: "large") == .string("new") } })
+        #expect(try eventually { try !isNamed("defaults/s", by: a) })
         // Together these are more than a record of a suite has.
         b.kill()
         let half = String(repeating: "y", count: 500_000)
         for number in 0..<40 { try suites[0].set(.string(half), forKey: "key \(number)") }
-        #expect(try comes { try a.status()["toSend"] as? Int == 0 })
+        #expect(try eventually { try a.recorded()?.toSend == 0 })
         try b.start()
-        #expect(comes { suites[1].dictionaryRepresentation().count == 43 })
+        #expect(eventually { suites[1].dictionaryRepresentation().count == 43 })
         #expect((0..<40).allSatisfy { suites[1].value(forKey: "key \($0)") == .string(half) })
     }
 }

@@ -7,18 +7,18 @@ import Testing
 struct `Advice of error messages` {
     private func groupctl(
         _ words: String..., in container: TemporaryContainer, environment: [String: String?] = [:]
-    ) async throws -> Command.Outcome {
+    ) async throws -> RunningProcess.Outcome {
         try await container.start("groupctl", words, environment: environment).finish()
     }
 
-    private func inDirectory(_ container: TemporaryContainer, _ words: String...) async throws -> Command.Outcome {
-        try await Command(
+    private func inDirectory(_ container: TemporaryContainer, _ words: String...) async throws -> RunningProcess.Outcome {
+        try await RunningProcess(
             "groupctl", words, environment: container.environment, directory: container.directory
         ).finish()
     }
 
     @Test func `create prints the path of an identifier's container, and nothing for a path`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let named = try await groupctl("create", "shared", in: container)
         #expect(named.status == 0 && named.text == container.directory + "/home/shared\n" && named.errors == "")
         #expect(
@@ -27,9 +27,9 @@ struct `Advice of error messages` {
     }
 
     @Test func `the error of a name without a slash advises the container in this directory`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for words in [["list", "container"], ["read", "container", "a"], ["delete-group", "container", "--yes"]] {
-            let outcome = try await Command(
+            let outcome = try await RunningProcess(
                 "groupctl", words, environment: container.environment, directory: container.directory
             ).finish()
             #expect(outcome.status == 66, "\(outcome)")
@@ -44,7 +44,7 @@ struct `Advice of error messages` {
     }
 
     @Test func `the error in a deleted working directory names the deletion`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         for verb in ["create", "list"] {
             let outcome = try await container.shell("mkdir \"$1\"; cd \"$1\"; rmdir \"$1\"; groupctl \(verb) ./x")
             #expect(outcome.status == 66, "\(outcome)")
@@ -56,7 +56,7 @@ struct `Advice of error messages` {
 
     @Test(arguments: ["HOME", "XDG_DATA_HOME"])
     func `the error of a home that is a relative path names the variable`(variable: String) async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         var environment: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": nil, "HOME": nil]
         environment[variable] = "some/where"
         let outcome = try await groupctl("create", "g", in: container, environment: environment)
@@ -65,7 +65,7 @@ struct `Advice of error messages` {
     }
 
     @Test func `the error of a user's file that cannot be written names that file`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let none = container.directory + "/none/file"
         for outcome in [
@@ -86,14 +86,14 @@ struct `Advice of error messages` {
 struct `Advice to another user` {
     private func asNobody(
         _ words: [String], in container: TemporaryContainer, environment: [String: String?] = [:]
-    ) async throws -> Command.Outcome {
+    ) async throws -> RunningProcess.Outcome {
         try await container.start(
             "setpriv", nobody() + [BuildDirectory.resolve("groupctl")] + words, environment: environment
         ).finish()
     }
 
     @Test func `the error for a user outside a container's Unix group names the group`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         try await container.done("create", "--unix-group", "games")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
         let outcome = try await asNobody(["list", container.path], in: container)
@@ -103,7 +103,7 @@ struct `Advice to another user` {
     }
 
     @Test func `the error for a user without a home names the directory that is not writable`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         #expect(unsafe chmod(container.directory, 0o755) == 0)
         let environment: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "HOME": container.directory + "/nobody"]
         let outcome = try await asNobody(["create", "g"], in: container, environment: environment)

@@ -11,7 +11,7 @@ import Testing
 struct `A write by another user than root` {
     /// A container that root shares with the group `games`, in a directory that every user may enter.
     private func sharedContainer() async throws -> TemporaryContainer {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         _ = try await container.start("groupctl", ["create", container.path, "--unix-group", "games"]).finish()
         try await container.done("write", "a", input: "old")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)

@@ -16,7 +16,7 @@ struct `watch-group -- COMMAND` {
     }
 
     @Test func `COMMAND gets each changed path once, and the cursor after the batch`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["a", "b", "a"] { try await container.done("write", item, input: UUID().uuidString) }
         try await container.done("move", "b", "c")
         let file = container.directory + "/cursor"
@@ -36,7 +36,7 @@ struct `watch-group -- COMMAND` {
     }
 
     @Test func `COMMAND gets unescaped names with -0, and escaped names without it`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a\nb", input: "1")
         let words = ["--since", "start", "-n", "1", container.path, "--", "cat"]
         #expect(try await container.start("watch-group", words).finish().text == "a\\nb\n")
@@ -44,7 +44,7 @@ struct `watch-group -- COMMAND` {
     }
 
     @Test func `a COMMAND that fails gets the same paths and newer ones again, and the cursor stays`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let file = container.directory + "/cursor"
         // The first run writes an item itself, and fails; the next run gets both paths.
@@ -67,7 +67,7 @@ struct `watch-group -- COMMAND` {
     }
 
     @Test func `COMMAND is never run twice at once, and its own changes can be left out`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = """
             mkdir "$1.lock" || echo twice; cat; echo 1 | groupctl write "$1" "made-$$" --purpose builder; rmdir "$1.lock"
             """
@@ -92,7 +92,7 @@ struct `watch-group -- COMMAND` {
     func `COMMAND gets the signal that ends watch-group, and watch-group waits for it`(signal: Int32)
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let file = container.directory + "/cursor"
         let script = "trap 'kill -KILL $!; echo ended; exit 1' TERM INT; tail -f /dev/null & echo begun; wait"
@@ -110,7 +110,7 @@ struct `watch-group -- COMMAND` {
     }
 
     @Test func `COMMAND dies with watch-group`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let watcher = try container.start(
             "watch-group", ["--since", "start", container.path, "--", "sh", "-c", "echo begun; exec tail -f /dev/null"])
@@ -121,7 +121,7 @@ struct `watch-group -- COMMAND` {
     }
 
     @Test func `COMMAND gets GROUP_RESCAN when the place was lost`() async throws {
-        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        let (container, other) = (try TemporaryContainer(), try TemporaryContainer())
         let cursor = try await JSONStatus(of: other).journal.cursor
         let outcome = try await container.start(
             "watch-group",
@@ -131,7 +131,7 @@ struct `watch-group -- COMMAND` {
     }
 
     @Test func `a COMMAND that cannot be started ends watch-group`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         for (command, status) in [("/nowhere/x", 127), ("/dev/null", 126)] as [(String, Int32)] {
             let outcome = try await container.start(

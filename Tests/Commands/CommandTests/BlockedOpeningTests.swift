@@ -16,22 +16,20 @@ import Testing
 
     /// Whether a thread of a process sleeps in the kernel for this file's lock. The process prints nothing then, but
     /// /proc/locks has the thread with an arrow.
-    private func waitsInTheKernel(_ command: Command, for lock: borrowing FileDescriptor) async throws -> Bool {
+    private func waitsInTheKernel(_ command: RunningProcess, for lock: borrowing FileDescriptor) async throws -> Bool {
         let inode = try lock.status().inode
-        let deadline = ContinuousClock.now + patience
-        while ContinuousClock.now < deadline, !command.hasEnded {
+        return try await eventually {
+            if command.hasEnded { return true }
             // Foundation reads only the first 4 KiB of such a file, and the file has the locks of all processes.
             let file = try FileDescriptor.open(path: Array("/proc/locks".utf8), .reading)
             let locks = String(decoding: try file.readAll(), as: UTF8.self).split(separator: "\n")
-            if locks.contains(where: { $0.contains(" -> ") && $0.contains(":\(inode) ") }) { return true }
-            await Task.yield()
-        }
-        return false
+            return locks.contains { $0.contains(" -> ") && $0.contains(":\(inode) ") }
+        } && !command.hasEnded
     }
 
     @Test(arguments: [["read", "item"], ["lock", "item", "--", "true"], ["status"], ["defaults get", "s", "key"]])
     func `a blocked opening is awaited until the timeout, and its process named`(words: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let lock = try block(container)
         let command = words[0].split(separator: " ").map(String.init) + ["--timeout", "1500ms", container.path]
         // Without the option it would be 30 s.
@@ -42,7 +40,7 @@ import Testing
     }
 
     @Test func `a blocked opening ends groupctl lock with the conflict status`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let lock = try block(container)
         let words = ["lock", "--timeout", "0", "--conflict-exit-code", "99", container.path, "item", "--", "true"]
         #expect(try await container.start("groupctl", words).finish(within: .seconds(8)).status == 99)
@@ -53,7 +51,7 @@ import Testing
         arguments: [SIGTERM, SIGINT],
         [["watch-group"], ["watch-group", "--defaults", "s"], ["groupctl", "channels", "follow"]])
     func `a signal ends a follower that waits for a blocked opening`(signal: Int32, program: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let lock = try block(container)
         var words = Array(program.dropFirst())
         if program.first == "groupctl" {

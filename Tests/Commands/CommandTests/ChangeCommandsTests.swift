@@ -9,7 +9,7 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test func `mkdir, remove, move and copy are one change each`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("mkdir", "a/b")
         try await container.done("write", "a/b/file", input: "content")
         try await container.done("copy", "a/b/file", "copy", "--relaxed")
@@ -26,7 +26,7 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test func `copy copies a directory as one transaction, with -r only`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a/b/file", input: "content")
         #expect(try await container.run("copy", "a", "c").status == 1)
         try await container.done("copy", "-r", "a", "c", "--relaxed")
@@ -44,7 +44,7 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test func `mkdir, remove, move and copy print their outcome with --json and --verbose`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let json = { (words: [String]) in try await container.start("groupctl", words + ["--json"]).finish().text }
         let path = container.path
         #expect(try await json(["mkdir", path, "a"]) == #"{"path":"a","outcome":"created","generation":1}"# + "\n")
@@ -67,7 +67,7 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test func `each refusal of mkdir, remove, move and copy has its own status`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a/file", input: "1")
         try await container.done("write", "b", input: "2")
         let before = try await history(container)
@@ -97,7 +97,7 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test func `move and copy wait for the holder of either item, and name it`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a/file", input: "1")
         try await container.done("write", "b", input: "1")
         let holder = try await LockHolder(of: "b", in: container, purpose: "somebody")
@@ -114,7 +114,7 @@ struct `groupctl mkdir, remove, move and copy` {
 
     @Test(.enabled(if: canPlayNobody, "needs root and setpriv(1)"))
     func `remove removes a tree with directories that its owner may not enter`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         #expect(try await container.shell("chmod 711 \"${1%/*}\" && install -d -o nobody -g games \"$1\"").status == 0)
         let groupctl = BuildDirectory.resolve("groupctl")
         let script = """
@@ -137,7 +137,7 @@ struct `groupctl mkdir, remove, move and copy` {
     func `a pattern that leads through a symbolic link is refused, with the real path`(
         call: [String], real: String
     ) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = "cd \"$1\"; mkdir -p real d/real; ln -s real conf; ln -s real d/conf"
         #expect(try await container.shell(script).status == 0)
         let words = call.map { $0 == "GROUP" ? container.path : $0 }
@@ -151,7 +151,7 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test func `a pattern that names nothing, but almost an item, is pointed out`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
         try await container.done("write", "notes/A.txt", input: "x")
         try await container.done("write", "\(composed)/x", input: "x")

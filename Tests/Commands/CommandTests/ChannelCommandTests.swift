@@ -14,7 +14,7 @@ struct `groupctl channels` {
     }
 
     @Test func `a listener gets a posted text, standard input and a signal in order`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await container.done("channels post", "c", "early").output.isEmpty)
         try await container.done("channels post", "c", input: "two\nlines\t\u{1B}\n")
         try await container.done("channels post", "c", "--signal")
@@ -33,7 +33,7 @@ struct `groupctl channels` {
     func `a new listener that begins now is named on a terminal, where messages before it would seem lost`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         func follow(_ words: String, redirected: String = "") async throws -> String {
             let program = BuildDirectory.resolve("groupctl")
             let command = "'\(program)' channels follow '\(container.path)' c --timeout 0 \(words) \(redirected)"
@@ -52,7 +52,7 @@ struct `groupctl channels` {
     }
 
     @Test func `a message with --json has its content and its poster`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("channels post", "c", "a \"b\"", "--purpose", "remote")
         try await container.done("channels post", "c", input: [0xFF, 0x61] as [UInt8])
         try await container.done("channels post", "c", "--signal")
@@ -67,7 +67,7 @@ struct `groupctl channels` {
     }
 
     @Test func `a message that is not acknowledged is printed again, until acknowledge`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for text in ["a", "b", "c"] { try await container.done("channels post", "c", text) }
         let words = follow(container, "--from", "oldest", "--no-acknowledge", "--timeout", "0")
         for _ in 0..<2 {
@@ -80,7 +80,7 @@ struct `groupctl channels` {
     }
 
     @Test func `channels status prints the listeners, and remove removes one`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for text in ["a", "b"] { try await container.done("channels post", "c", text) }
         _ = try await container.start(
             "groupctl", follow(container, "--from", "oldest", "--count", "1", "--purpose", "lamp")
@@ -112,7 +112,7 @@ struct `groupctl channels` {
     func `a wrong call of channels is refused, and creates no channel`(
         call: String, words: [String], status: Int32, message: String
     ) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.start(
             "groupctl", call.split(separator: " ").map(String.init) + [container.path] + words
         ).finish()
@@ -121,7 +121,7 @@ struct `groupctl channels` {
     }
 
     @Test func `a second process under a listener's name is refused`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let first = try container.start("groupctl", follow(container, "--verbose"))
         #expect(try await first.readLine(from: .errors) == "listening to 'c' as 'l'")
         let second = try await container.start("groupctl", follow(container, "--timeout", "0")).finish()
@@ -134,7 +134,7 @@ struct `groupctl channels` {
     }
 
     @Test func `COMMAND runs for each message in order, again until it succeeds`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for text in ["a", "b"] { try await container.done("channels post", "c", text) }
         let file = container.directory + "/runs"
         let script = """
@@ -149,7 +149,7 @@ struct `groupctl channels` {
     }
 
     @Test func `a message is acknowledged only after its COMMAND, whenever the follower is killed`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for number in 1...4 { try await container.done("channels post", "c", "\(number)") }
         let file = container.directory + "/runs"
         // COMMAND kills its follower in the middle of the second message, and after the work for the third.
@@ -168,7 +168,7 @@ struct `groupctl channels` {
     }
 
     @Test func `a follower of messages that is killed again and again skips none`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let count = 200
         var received: [Int] = []
         let poster = try container.start(

@@ -13,9 +13,9 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test func `a long time of --timefmt is printed, and one that is too long is refused`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
-        func watch(_ format: String) async throws -> Command.Outcome {
+        func watch(_ format: String) async throws -> RunningProcess.Outcome {
             try await container.watch("--since", "start", "-n", "1", "--format", "%T", "--timefmt", format).finish()
         }
         let long = try await watch(String(repeating: "%Y-", count: 2_000))
@@ -27,7 +27,7 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test func `the last matching pattern selects a change, also of a move in or out`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["Library/a", "Library/x.tmp", "out/f/b", "out/f/c.tmp"] {
             try await container.done("write", item, input: "1")
         }
@@ -52,7 +52,7 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test func `--ignore and --ignore-file leave out what a .gitignore would, also of external changes`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/patterns"
         try Data("# build output\n\n*.o  \nbuild/\r\n".utf8).write(to: URL(fileURLWithPath: file))
         let watcher = try await container.watching("--ignore-file", file, "--ignore", "!keep.o", "--ignore", "/log")
@@ -87,7 +87,7 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test func `a pattern or a file that --ignore cannot use is named with the reason`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/patterns"
         try Data("a\n[b\n".utf8).write(to: URL(fileURLWithPath: file))
         let large = container.directory + "/large"
@@ -106,7 +106,7 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test func `--kind and --exclude-purpose select changes`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", "--purpose", "me", input: "1")
         try await container.done("write", "a", "--purpose", "you", input: "2")
         try await container.done("write", "b", "--purpose", "you", input: "2")
@@ -118,10 +118,10 @@ struct `Filters and formats of watch-group` {
     // The test makes a locale: only the sources of locales have to be installed.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/share/i18n/locales/de_DE")))
     func `--timefmt uses the names of days of the user's locale`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let name = container.directory + "/de_DE.UTF-8"
         let words = ["-i", "de_DE", "-f", "UTF-8", "--no-archive", name]
-        #expect(try await Command("localedef", words).finish().status == 0)
+        #expect(try await RunningProcess("localedef", words).finish().status == 0)
         try await container.done("write", "a", input: "1")
         func day(_ locale: String) async throws -> String {
             try await container.start(
@@ -135,7 +135,7 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test func `--format prints changes, also with a NUL at the end of lines`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "d/a\nb", input: "1")
         #expect(
             try await since(start: ["--format", "%e|%w%f|%q"], container) == ["CREATE,ISDIR|d|1", "CREATE|d/a", "b|2"])
@@ -154,13 +154,13 @@ struct `Filters and formats of watch-group` {
             (["--since", "then"], "start, snapshot or now"),
         ])
     func `an option of watch-group with a wrong value is a usage error`(words: [String], message: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.start("watch-group", words + [container.path]).finish()
         #expect(outcome.status == 64 && outcome.errors.contains(message), "\(outcome)")
     }
 
     @Test func `--settle prints one line for a path, with a cursor to resume from`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for content in ["1", "2", "3"] { try await container.done("write", "a", input: content) }
         try await container.done("write", "b", input: "1")
         try await container.done("write", "tmp", input: "1")
@@ -174,7 +174,7 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test func `--settle-max limits the wait for a path that is never quiet`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--settle", "100ms", "--settle-max", "100ms")
         let writer = try container.start(
             "sh", ["-c", "for i in $(seq 100000); do date +%N > \"$1/a\"; done", "sh", container.path])
@@ -184,7 +184,7 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test(.needs("python3")) func `a change is printed at once while others keep coming`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         // The number of changes has no end, only their time: a watcher may be slow on a busy machine.
         let script = """
@@ -202,7 +202,7 @@ struct `Filters and formats of watch-group` {
 
     @Test(arguments: ["./n", "/n", "a//b", "a/", "../n", "a/./b", "[ab", "a[!", "a[]"])
     func `a pattern that no path can match is a usage error`(pattern: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for words in [["changes", container.path, "--since", "start"], [container.path, "--timeout", "0"]] {
             for option in ["--include", "--exclude"] {
                 let program = words[0] == "changes" ? "groupctl" : "watch-group"
@@ -216,7 +216,7 @@ struct `Filters and formats of watch-group` {
     }
 
     @Test func `a backslash before a bracket in a pattern matches the bracket`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["[ab", "x]", "...", "a.", "-"] { try await container.done("write", item, input: "1") }
         for (pattern, expected) in [
             ("\\[ab", "[ab"), ("x]", "x]"), ("...", "..."), ("[a-z].", "a."), ("[!a-z.x[]", "-"),

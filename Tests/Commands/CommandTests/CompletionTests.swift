@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process)) struct `Completions of the commands` {
     private let container: TemporaryContainer
 
-    init() async throws { container = try await TemporaryContainer() }
+    init() async throws { container = try TemporaryContainer() }
 
     /// Returns the completions that bash offers for the last of the words.
     private func offered(_ words: String...) async throws -> [String] {
@@ -15,7 +15,7 @@ import Testing
             [ ${#COMPREPLY[@]} = 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
             """
         let program = BuildDirectory.resolve(words.first ?? "")
-        let outcome = try await Command(
+        let outcome = try await RunningProcess(
             "bash", ["-c", script, "bash", program] + words, environment: container.environment,
             directory: container.directory
         ).finish()
@@ -46,7 +46,7 @@ import Testing
             source <("$1" --completions=bash); COMP_WORDS=(watch-group ./container/ -- make te); COMP_CWORD=4
             _watch_group; echo "${COMPREPLY[@]}"
             """
-        let outcome = try await Command(
+        let outcome = try await RunningProcess(
             "bash", ["-c", script, "bash", BuildDirectory.resolve("watch-group")], environment: container.environment,
             directory: container.directory
         ).finish()
@@ -98,7 +98,7 @@ import Testing
         try await container.done("write", "Library/a b", input: "1")
         func offered(_ line: String) async throws -> [String] {
             let script = "groupctl --completions=fish | source; complete -C $argv[1]"
-            let outcome = try await Command(
+            let outcome = try await RunningProcess(
                 "fish", ["--no-config", "-c", script, line], environment: container.environment,
                 directory: container.directory
             ).finish()
@@ -144,11 +144,11 @@ import Testing
     @Test(arguments: ["groupctl", "watch-group", "widget-host", "group-share"])
     func `each program prints completions for each shell`(program: String) async throws {
         for (shell, first) in [("bash", "_"), ("zsh", "#compdef \(program)"), ("fish", "function _")] {
-            let made = try await Command(program, ["--completions=\(shell)"]).finish()
+            let made = try await RunningProcess(program, ["--completions=\(shell)"]).finish()
             #expect(made.status == 0 && made.errors.isEmpty)
             let asks = made.text.contains("\(program) --complete ")
             #expect(made.lines.first { $0.hasPrefix(first) } != nil && asks, "\(shell)")
         }
-        #expect(try await Command(program, ["--completions=csh"]).finish().status == 64)
+        #expect(try await RunningProcess(program, ["--completions=csh"]).finish().status == 64)
     }
 }

@@ -9,7 +9,7 @@ struct `Confinement to the container` {
         "../x", "..", "/etc/passwd", "a/../../x", "a/..", ".group/format", ".group", ".group/journal/1.log",
     ])
     func `a path that leads out of the container is refused to reads and writes`(path: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try "secret".write(toFile: container.directory + "/x", atomically: false, encoding: .utf8)
         for call in [["read"], ["write"], ["list"], ["update"]] {
             let command = call == ["update"] ? ["--", "echo", "changed"] : []
@@ -28,7 +28,7 @@ struct `Confinement to the container` {
     // fault: symbolic-link
     @Test(arguments: ["/etc/hostname", "../secret", "inner/../../secret"])
     func `a symbolic link out of the container is refused as an item and as a directory`(target: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try "secret".write(toFile: container.directory + "/secret", atomically: false, encoding: .utf8)
         try FileManager.default.createSymbolicLink(atPath: container.path + "/link", withDestinationPath: target)
         try FileManager.default.createSymbolicLink(atPath: container.path + "/up", withDestinationPath: "..")
@@ -49,7 +49,7 @@ struct `Confinement to the container` {
     }
 
     @Test func `a symbolic link inside the container is followed and kept`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "directory/target", input: "old")
         try FileManager.default.createSymbolicLink(
             atPath: container.path + "/link", withDestinationPath: "directory/target")
@@ -61,7 +61,7 @@ struct `Confinement to the container` {
     }
 
     @Test func `a loop of symbolic links is refused`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try FileManager.default.createSymbolicLink(atPath: container.path + "/a", withDestinationPath: "b")
         try FileManager.default.createSymbolicLink(atPath: container.path + "/b", withDestinationPath: "a")
         let outcome = try await container.run("read", "a")
@@ -71,7 +71,7 @@ struct `Confinement to the container` {
 
     @Test(arguments: ["", "a//b", "./a", "a/.", "a/"])
     func `a malformed path is a usage error`(path: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.run("write", path, input: "x")
         #expect(outcome.status == 64, "\(outcome)")
         #expect(outcome.errors.contains("cannot write '\(path)'"), "\(outcome)")
@@ -80,7 +80,7 @@ struct `Confinement to the container` {
 
     // fault: bad-name
     @Test func `a name of over 255 bytes and a path of over 4095 are refused before any change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let name = String(repeating: "ä", count: 128)
         let long = try await container.run("write", "a/\(name)", "--json", input: "x")
         #expect(long.status == 64)
@@ -93,7 +93,7 @@ struct `Confinement to the container` {
     }
 
     @Test func `a name of 255 bytes is accepted`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let name = String(repeating: "n", count: 255)
         try await container.done("write", name, input: "x")
         #expect(try await container.done("list").lines == [name])

@@ -6,12 +6,12 @@ import Testing
 struct `groupctl create, path and list` {
     private func groupctl(
         _ words: [String], in container: TemporaryContainer, environment: [String: String?] = [:]
-    ) async throws -> Command.Outcome {
+    ) async throws -> RunningProcess.Outcome {
         try await container.start("groupctl", words, environment: environment).finish()
     }
 
     @Test func `create makes a private container, whatever the umask`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         #expect(try await container.shell("umask 000; groupctl create \"$1\"").status == 0)
         #expect(try container.mode() == 0o700)
         #expect(try container.mode(".group") == 0o700)
@@ -24,14 +24,14 @@ struct `groupctl create, path and list` {
     func `a container is its user's to enter, whatever the umask, and a closed one says how it is opened`()
         async throws
     {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let script = """
             umask 777; "$2" create "$1/own/new" && "$2" defaults set "$1/own/new" s k v &&
                 umask 022 && "$2" list "$1/own/new" && "$2" doctor "$1/own/new"
             """
         let prepared = try await container.shell("chmod 755 \"${1%/*}\"; mkdir -m 777 \"$1\"; chmod 777 \"$1\"")
         #expect(prepared.status == 0, "\(prepared)")
-        func asNobody(_ script: String) async throws -> Command.Outcome {
+        func asNobody(_ script: String) async throws -> RunningProcess.Outcome {
             try await container.start(
                 "setpriv", nobody() + ["sh", "-c", script, "sh", container.path, BuildDirectory.resolve("groupctl")]
             ).finish()
@@ -51,7 +51,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `create names the directory that cannot be created`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await groupctl(["create", "/proc/of-no-process"], in: container)
         #expect(outcome.status == 66)
         #expect(
@@ -87,7 +87,7 @@ struct `groupctl create, path and list` {
     func `create takes over no directory that others or other programs use`(
         call: String, status: Int32, reason: String
     ) async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await container.shell(
             """
             mkdir -m 1777 "$HOME/sticky"; mkdir -m 755 "$HOME/full"; ln -s . "$HOME/link"; touch "$HOME/full/f" "$HOME/full/g"
@@ -101,14 +101,14 @@ struct `groupctl create, path and list` {
 
     @Test(.enabled(if: isRoot, "needs root, to make a directory of another user"))
     func `create takes over no directory of another user`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await container.shell(
             "mkdir \"$HOME/theirs\"; chown 65534 \"$HOME/theirs\"; groupctl create \"$HOME/theirs\"")
         #expect(outcome.status == 77 && outcome.errors.contains("it belongs to user 65534"), "\(outcome)")
     }
 
     @Test func `create --adopt makes the contents items, and each change of mode is printed`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await container.shell(
             "mkdir -m 755 \"$1\"; echo x >\"$1/f\"; groupctl create --adopt \"$1\" && groupctl read \"$1\" f")
         #expect(outcome.status == 0 && outcome.text == "x\n", "\(outcome)")
@@ -116,14 +116,14 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `create with an absolute path needs no access to the working directory`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await container.shell(
             "mkdir \"$HOME/closed\" && cd \"$HOME/closed\" && rmdir \"$HOME/closed\" && groupctl create \"$1\"")
         #expect(outcome.status == 0, "\(outcome)")
     }
 
     @Test func `create changes nothing in an existing container`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let before = try await JSONStatus(of: container)
         let outcome = try await container.run("create")
@@ -134,7 +134,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `create sets the journal's limits for the life of the container`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         try await container.done("create", "--journal-size", "1M", "--journal-age", "720m")
         let format = try container.content(".group/format")
         #expect(format.contains("\"journalSize\" : 1048576") && format.contains("\"journalAge\" : 43200"), "\(format)")
@@ -151,14 +151,14 @@ struct `groupctl create, path and list` {
         ["--journal-size", "99999999999G"], ["--journal-age", "soon"], ["--journal-age", "0d"], ["--journal-age", ""],
     ])
     func `create refuses a malformed size or age of the journal`(words: [String]) async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await groupctl(["create", container.path] + words, in: container)
         #expect(outcome.status == 64 && outcome.errors.contains(words[0]), "\(outcome)")
         #expect(!FileManager.default.fileExists(atPath: container.path))
     }
 
     @Test func `many concurrent create calls make one container`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let creators = try (0..<8).map { _ in try container.start("create", "--json") }
         for creator in creators { #expect(try await creator.finish().status == 0) }
         #expect(try await container.run("write", "a", input: "x").status == 0)
@@ -167,7 +167,7 @@ struct `groupctl create, path and list` {
 
     @Test(.enabled(if: isRoot, "only root is in every Unix group"))
     func `create shares a container with a Unix group, whatever the umask`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let created = try await container.shell(
             "umask 077; groupctl create \"$1\" --unix-group games; stat -c %G \"$1\"")
         #expect(created.status == 0 && created.lines == ["games"], "\(created)")
@@ -182,7 +182,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `create makes an existing directory private, unless its mode shares it`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         _ = try await container.shell("umask 022; mkdir \"$1\"; : > \"$1/kept\"")
         try await container.done("create", "--adopt")
         #expect(try container.mode() == 0o700 && container.mode(".group") == 0o700)
@@ -191,7 +191,7 @@ struct `groupctl create, path and list` {
         _ = try await container.shell("chmod 755 \"$1\"")
         try await container.done("create")
         #expect(try container.mode() == 0o755)
-        let shared = try await TemporaryContainer(creating: false)
+        let shared = try TemporaryContainer(creating: false)
         _ = try await shared.shell("mkdir \"$1\"; chmod 2770 \"$1\"")
         try await shared.done("create")
         #expect(try shared.mode() == 0o2770 && shared.mode(".group") == 0o2770)
@@ -199,7 +199,7 @@ struct `groupctl create, path and list` {
 
     @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `create refuses an existing directory of another user`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         _ = try await container.shell("chmod 755 \"${1%/*}\"; mkdir \"$1\"; chmod 777 \"$1\"")
         let words = nobody() + [BuildDirectory.resolve("groupctl"), "create", container.path]
         let outcome = try await container.start("setpriv", words).finish()
@@ -210,11 +210,11 @@ struct `groupctl create, path and list` {
 
     @Test(.enabled(if: isRoot, "only root is in every Unix group"))
     func `create refuses to share an existing private container`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let refused = try await container.run("create", "--unix-group", "games")
         #expect(refused.status == 4 && refused.errors.contains("exists already, for its user alone"), "\(refused)")
         #expect(try container.mode() == 0o700)
-        let shared = try await TemporaryContainer(creating: false)
+        let shared = try TemporaryContainer(creating: false)
         for _ in 0..<2 { try await shared.done("create", "--unix-group", "games") }
         try await shared.done("create")
         let other = try await shared.run("create", "--unix-group", "root")
@@ -225,7 +225,7 @@ struct `groupctl create, path and list` {
 
     @Test(.enabled(if: isRoot, "only root is in every Unix group"))
     func `create refuses to share an identifier's container in the user's home`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         for home: [String: String?] in [
             ["GROUP_CONTAINERS_HOME": nil], ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": container.directory],
         ] {
@@ -243,7 +243,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `create and path print the container's path with --json`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let made = try await container.done("create", "--json")
         #expect(made.text == #"{"path":"\#(container.path)","identifier":null}"# + "\n")
         #expect(try await container.done("path", "--json").text == #"{"path":"\#(container.path)"}"# + "\n")
@@ -253,7 +253,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `an identifier's container is below the first home that is set`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let directory = container.directory
         let homes: [(variables: [String: String?], path: String)] = [
             (["GROUP_CONTAINERS_HOME": "\(directory)/1", "XDG_DATA_HOME": "\(directory)/2"], "\(directory)/1/g"),
@@ -275,7 +275,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `list prints the identifiers of containers, sorted`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         #expect(try await groupctl(["list"], in: container).output.isEmpty, "there is no home yet")
         for identifier in ["g.b", "g.a", "G_1-x"] {
             #expect(try await groupctl(["create", identifier], in: container).status == 0)
@@ -287,7 +287,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `list prints the items of a directory by bytes, directories with a slash`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["b", "a/c", "a/d/e", "Z", "ä", "a-b"] { try await container.done("write", item, input: "12345") }
         try FileManager.default.createSymbolicLink(atPath: container.path + "/l", withDestinationPath: "b")
         #expect(try await container.done("list").lines == ["Z", "a/", "a-b", "b", "l", "ä"])
@@ -301,7 +301,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `a date beyond the nanoseconds is printed as it is, or not at all`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = "cd \"$1\" && touch -d 2300-05-06T07:08:09Z f && touch -d 1930-01-01Z old"
         #expect(try await container.shell(script).status == 0)
         let lines = try await container.done("list", "--json").lines
@@ -315,9 +315,9 @@ struct `groupctl create, path and list` {
     }
 
     @Test func `a container is found by a path from the working directory`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
-        let outcome = try await Command("groupctl", ["read", "./container", "a"], directory: container.directory)
+        let outcome = try await RunningProcess("groupctl", ["read", "./container", "a"], directory: container.directory)
             .finish()
         #expect(outcome.status == 0 && outcome.text == "content", "\(outcome)")
     }
@@ -327,7 +327,7 @@ struct `groupctl create, path and list` {
 struct `A container's path with a slash at its end` {
     @Test(arguments: ["", "/", "//"])
     func `a container that is created with slashes after its path is private`(slashes: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let path = container.directory + "/on-its-way/private" + slashes
         #expect(try await container.start("groupctl", ["create", path]).finish().status == 0)
         let attributes = try FileManager.default.attributesOfItem(atPath: container.directory + "/on-its-way/private")

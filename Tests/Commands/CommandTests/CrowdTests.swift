@@ -6,7 +6,7 @@ import Testing
 struct `Many processes` {
     // fault: lost-update
     @Test func `processes that add 1 to 10 to one item have added 55`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "n", input: "0")
         let writers = try (1...10).map { number in
             try container.start("update", "n", "--", "awk", "{ print $1 + \(number) }")
@@ -17,13 +17,13 @@ struct `Many processes` {
 
     // fault: torn-read
     @Test func `twenty readers of two files see them equal while a hundred writers change both`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "0")
         try await container.done("write", "b", input: "0")
         let (a, b) = ("\(container.path)/a", "\(container.path)/b")
         // The files are written in place, as by other programs: only the lock keeps readers from half a content.
         let writing = "printf %s \"$0\" >\"$1\"; printf %s \"$0\" >\"$2\""
-        var running: [Command] = []
+        var running: [RunningProcess] = []
         for number in 1...100 {
             running.append(
                 try container.start("lock", "a", "b", "--", "sh", "-c", writing, "\(number)", a, b))

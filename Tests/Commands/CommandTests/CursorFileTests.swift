@@ -7,7 +7,7 @@ struct `A cursor file` {
     private func read(_ file: String) throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
 
     @Test func `watch-group with an absent cursor file begins at --since, and creates the file`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         let file = container.directory + "/seen"
         let all = try await container.watch(
@@ -23,7 +23,7 @@ struct `A cursor file` {
     }
 
     @Test func `watch-group with an empty cursor file begins at --since`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         let made = try await container.shell("mktemp \"$1/../cursor.XXXXXX\"")
         let file = try #require(made.lines.first)
@@ -38,7 +38,7 @@ struct `A cursor file` {
     }
 
     @Test func `a cursor file takes precedence over --since`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/seen"
         for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
         for expected in ["created\ta", "created\tb", "created\tc"] {
@@ -53,7 +53,7 @@ struct `A cursor file` {
 
     @Test(arguments: ["\n", "garbage\n", "g1-00\n", "\u{0}\u{0}\u{0}", "start\n"])
     func `a damaged cursor file ends watch-group with 65 and is unchanged`(content: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/seen"
         try content.write(toFile: file, atomically: false, encoding: .utf8)
         let outcome = try await container.watch("--cursor-file", file, "--since", "start", "--json").finish()
@@ -64,7 +64,7 @@ struct `A cursor file` {
     }
 
     @Test func `a cursor file is updated soon after the lines`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/seen"
         let watcher = try await container.watching("--cursor-file", file, "--json")
         let before = try await JSONStatus(of: container).journal.cursor
@@ -83,7 +83,7 @@ struct `A cursor file` {
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `a cursor file is current after a signal, and the next follower goes on`(signal: Int32) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/seen"
         let first = try await container.watching("--cursor-file", file)
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
@@ -99,7 +99,7 @@ struct `A cursor file` {
     }
 
     @Test func `a cursor file in use is refused with the name of its follower`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/seen"
         let script = #"echo $$; exec "$0" --verbose --cursor-file "$1" "$2""#
         let first = try container.start(
@@ -116,8 +116,7 @@ struct `A cursor file` {
             let place = try read(file)
             try await container.done("write", item, input: "1")
             #expect(try await first.readLine() == "created\t\(item)")
-            let deadline = ContinuousClock.now + .seconds(20)
-            while try read(file) == place, ContinuousClock.now < deadline { await Task.yield() }
+            #expect(try await eventually { try read(file) != place })
         }
         let keys = try await container.watch("--defaults", "s", "--cursor-file", file, "--timeout", "0").finish()
         #expect(keys.status == 4, "\(keys)")
@@ -127,7 +126,7 @@ struct `A cursor file` {
     }
 
     @Test func `a follower waits for its cursor file until the last follower has ended`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/seen"
         let first = try await container.watching("--cursor-file", file)
         let second = try container.watch("--verbose", "--cursor-file", file)
@@ -139,7 +138,7 @@ struct `A cursor file` {
     }
 
     @Test func `--sequence shows which lines are repeated after a kill`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/seen"
         try await container.done("write", "a", input: "1")
         let early = try await JSONStatus(of: container).journal.cursor
@@ -163,7 +162,7 @@ struct `A cursor file` {
     }
 
     @Test func `a cursor file that cannot be written is an error before the first line`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let file = container.directory + "/no/such/directory"
         let outcome = try await container.watch("--since", "start", "--cursor-file", file).finish()
@@ -172,7 +171,7 @@ struct `A cursor file` {
     }
 
     @Test func `a cursor file of another container gives one rescan, and then changes`() async throws {
-        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        let (container, other) = (try TemporaryContainer(), try TemporaryContainer())
         try await other.done("write", "x", input: "1")
         let file = container.directory + "/seen"
         try await JSONStatus(of: other).journal.cursor.write(toFile: file, atomically: false, encoding: .utf8)

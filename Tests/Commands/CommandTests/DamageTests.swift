@@ -14,7 +14,7 @@ struct `A damaged container` {
         #"{"format": 0, "container": "00", "lockInode": 1, "hashKey": "00"}"#, "{\"format\": 3, \"container\": \"",
     ])
     func `a damaged format file ends each command with 65 and is unchanged`(format: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let file = container.path + "/.group/format"
         try format.write(toFile: file, atomically: false, encoding: .utf8)
@@ -34,7 +34,7 @@ struct `A damaged container` {
     }
 
     @Test func `an older format is distinguished from damage, and doctor leaves it unchanged`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let file = container.path + "/.group/format"
         try #"{"format": 2}"#.write(toFile: file, atomically: false, encoding: .utf8)
@@ -49,7 +49,7 @@ struct `A damaged container` {
 
     @Test(arguments: [#"{"format": 4}"#, #"{"format": 99, "container": {"new": "shape"}, "more": [1]}"#])
     func `a newer format is distinguished from damage`(format: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let file = container.path + "/.group/format"
         try format.write(toFile: file, atomically: false, encoding: .utf8)
@@ -65,7 +65,7 @@ struct `A damaged container` {
     }
 
     @Test func `a flipped bit in the journal is reported, and the intact part readable`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }
         let file = container.path + "/.group/journal/1.log"
         let handle = try #require(FileHandle(forUpdatingAtPath: file))
@@ -84,7 +84,7 @@ struct `A damaged container` {
 
     @Test(arguments: ["members", "lock", "journal/1.log"])
     func `an emptied file of the container crashes no command`(part: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         try Data().write(to: URL(fileURLWithPath: container.path + "/.group/" + part))
         for call in [["read", "a"], ["changes", "--since", "start"], ["status"]] {

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(3)), .tags(.process))
 struct `groupctl defaults batch` {
     @Test func `a batch prints a line for each command, and goes on after an error`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let commands: [(command: String, answer: String)] = [
             ("increment n 2", "2"), ("get n", "2"), (#"set k "two words""#, "ok"), ("get k", #""two words""#),
             ("   ", ""),
@@ -39,7 +39,7 @@ struct `groupctl defaults batch` {
     }
 
     @Test func `a batch with --json prints an error as an object`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.defaults("s", "batch", "--json", input: "get \"\u{202E}\"\n")
         let line = try #require(outcome.lines.first)
         #expect(line.hasPrefix("error: {"))
@@ -61,7 +61,7 @@ struct `groupctl defaults batch` {
     }
 
     @Test func `a batch ends quietly when the reader of its output is gone`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let batch = try container.start(
             "groupctl", ["defaults", "batch", container.path, "s"], input: "increment n\n", output: .closedPipe)
         let outcome = try await batch.finish()
@@ -70,7 +70,7 @@ struct `groupctl defaults batch` {
 
     // fault: lost-update
     @Test func `batches of eight processes with 500 additions each add 4,000`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let input = String(repeating: "increment n\n", count: 500)
         let batches = try (0..<8).map { _ in
             try container.start("groupctl", ["defaults", "batch", container.path, "s"], input: input)

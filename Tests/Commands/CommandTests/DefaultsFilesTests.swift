@@ -26,7 +26,7 @@ struct `groupctl defaults import and export` {
     @Test(.needs("python3")) func `property lists are exchanged with Python's plistlib in both directions`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let list = try await python(container, "import plistlib, sys; sys.stdout.buffer.write(plistlib.dumps(typed))")
         let imported = try await container.defaults("s", "import", "-", "--json", input: list)
         #expect(imported.text == #"{"outcome":"imported","keys":15}"# + "\n" && imported.status == 0, "\(imported)")
@@ -46,7 +46,7 @@ struct `groupctl defaults import and export` {
     @Test(.needs("python3")) func `a carriage return is kept through export and import of a property list`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "k\r", "a\r\nb\r")
         let exported = try await container.defaults("s", "export", "--format", "plist")
         let script = "import plistlib, sys; print(plistlib.loads(sys.stdin.buffer.read()) == {'k\\r': 'a\\r\\nb\\r'})"
@@ -56,7 +56,7 @@ struct `groupctl defaults import and export` {
     }
 
     @Test(.needs("python3")) func `JSON is exchanged with Python's json in both directions`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let json = try await python(
             container, "import json; print(json.dumps(dict(sample, nothing=None, mixed=[None, {'a': None}]), indent=2))"
         )
@@ -77,7 +77,7 @@ struct `groupctl defaults import and export` {
     }
 
     @Test func `import keeps other keys and is one change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "--type", "int", "kept", "1")
         let file = container.directory + "/file.json"
         try "\u{FEFF} {\"a\": 1, \"b\": 2}".write(toFile: file, atomically: false, encoding: .utf8)
@@ -108,7 +108,7 @@ struct `groupctl defaults import and export` {
     func `import sets all keys of a file, or none and reports the fault`(
         content: String, status: Int32, message: String
     ) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "a", "before")
         let outcome = try await container.defaults("s", "import", "-", input: content)
         #expect(outcome.status == status && outcome.errors.contains(message), "\(outcome)")
@@ -116,7 +116,7 @@ struct `groupctl defaults import and export` {
     }
 
     @Test func `import names the file that is missing or invalid`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/file"
         let missing = try JSONError(try await container.defaults("s", "import", file, "--json"))
         #expect(missing.code == "notFound" && missing.item == file && missing.operation == "import")
@@ -127,7 +127,7 @@ struct `groupctl defaults import and export` {
     }
 
     @Test func `export names the key whose value a property list cannot represent`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for (value, cause) in [("[null]", "a property list has no null"), (#""\u0001""#, "XML cannot hold")] {
             _ = try await container.defaults("s", "set", "--type", "json", "k", value)
             let outcome = try await container.defaults("s", "export", "--format", "plist")

@@ -6,7 +6,7 @@ extension TemporaryContainer {
     /// Runs `groupctl defaults WORD <this container> SUITE WORDS…` to its end.
     func defaults(
         _ suite: String = "s", _ words: any BytesConvertible..., input: any BytesConvertible = ""
-    ) async throws -> Command.Outcome {
+    ) async throws -> RunningProcess.Outcome {
         try await start("groupctl", ["defaults"] + words.prefix(1) + [path, suite] + words.dropFirst(), input: input)
             .finish()
     }
@@ -15,7 +15,7 @@ extension TemporaryContainer {
 @Suite(.serialized, .tags(.process))
 struct `groupctl defaults` {
     @Test func `get prints a string as it is, and other values as JSON`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let samples: [(type: String, value: String, text: String, json: String)] = [
             ("string", "a \"b\"\nä", "a \"b\"\nä", #""a \"b\"\nä""#), ("int", "-5", "-5", "-5"),
             ("double", "2", "2.0", "2.0"),
@@ -34,7 +34,7 @@ struct `groupctl defaults` {
     }
 
     @Test func `get of a key that is not set ends with 66, or prints the default`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let missing = try await container.defaults("s", "get", "k", "--json")
         #expect(missing.status == 66)
         let error = try JSONError(missing)
@@ -64,7 +64,7 @@ struct `groupctl defaults` {
             ("flsuh", "did you mean 'flush'?"), ("", "missing a command, one of: get, set, delete"),
         ])
     func `a wrong call of defaults is refused with the reason`(line: String, message: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let words = line.split(separator: " ").map(String.init)
         let suite = words.isEmpty ? [] : [container.path, "s"]
         let outcome = try await container.start(
@@ -75,14 +75,14 @@ struct `groupctl defaults` {
     }
 
     @Test func `an invalid suite name and bytes that are not UTF-8 are refused`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await container.defaults("a/b", "list").status == 64)
         #expect(try await container.defaults("s", "set", "k", [0xFF] as [UInt8]).status == 64)
         #expect(try await container.defaults("s", "set", [0xFF] as [UInt8], "v").status == 64)
     }
 
     @Test func `set --if sets a key only if its value is unchanged`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let nothing = try await container.defaults("s", "set", "--if", "a", "k", "b", "--json")
         #expect(nothing.status == 4)
         #expect(try JSONError(nothing).cause == "nothing is set")
@@ -95,7 +95,7 @@ struct `groupctl defaults` {
     }
 
     @Test func `increment adds to integers only`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await container.defaults("s", "increment", "n").text == "1\n")
         #expect(try await container.defaults("s", "increment", "n", "41").text == "42\n")
         #expect(try await container.defaults("s", "increment", "n", "--json", "--", "-2").text == "40\n")
@@ -112,7 +112,7 @@ struct `groupctl defaults` {
     }
 
     @Test func `list prints the keys, delete removes one, and clear removes all`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "b\t", "x\ny\\")
         _ = try await container.defaults("s", "set", "--type", "json", "a", "[1]")
         #expect(try await container.defaults("s", "list").text == "a\t[1]\nb\\t\tx\\ny\\\\\n")
@@ -129,14 +129,14 @@ struct `groupctl defaults` {
     @Test(.needsRoot) func `defaults of a read-only container are read, and a set is refused with the reason`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "k", "v")
         let words = ["-c", "chmod -R a+rX \"$1\" \"${1%/*}\"; chmod -R go-w \"$1\"", "sh", container.path]
         _ = try await container.start("sh", words).finish()
         let nobody = [
             "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", BuildDirectory.resolve("groupctl"),
         ]
-        func run(_ words: String...) async throws -> Command.Outcome {
+        func run(_ words: String...) async throws -> RunningProcess.Outcome {
             try await container.start("env", nobody + ["defaults", words[0], container.path, "s"] + words.dropFirst())
                 .finish()
         }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized, .tags(.process, .root, .namespaces)) struct `groupctl delete-group` {
     private func container() async throws -> TemporaryContainer {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.shell(
             """
             cd "$1"; mkdir -p a/b; printf 12345 > a/b/f; printf 1 > g; ln -s ../outside link; ln -s /etc absolute
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `delete-group leaves an empty directory that cannot be removed`() async throws {
         let container = try await container()
-        let command = try Command(
+        let command = try RunningProcess(
             "groupctl", ["delete-group", "./", "--yes", "--json"], environment: container.environment,
             directory: container.path)
         let outcome = try await command.finish()
@@ -77,7 +77,7 @@ import Testing
 
     @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `delete-group ends followers that are not members`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.shell(
             "chmod 755 \"$1/..\" \"$1\" \"$1/.group\" \"$1/.group/journal\"; chmod 644 $1/.group/[flmr]* $1/.group/journal/*"
         )
@@ -92,14 +92,14 @@ import Testing
 
     @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `delete-group begins nothing that it may not finish, and names the directory in the way`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let made = try await container.shell(
             """
             cd "$1"; chmod 755 ..; mkdir -p mine/empty mine/inner; : > mine/inner/f
             chown -R 65534:65534 . && chown 0:0 mine/empty mine/inner && chmod 755 mine/inner
             """)
         #expect(made.status == 0, "\(made)")
-        func delete() async throws -> Command.Outcome {
+        func delete() async throws -> RunningProcess.Outcome {
             try await container.start(
                 "setpriv", nobody() + [BuildDirectory.resolve("groupctl"), "delete-group", container.path, "--yes"]
             ).finish()
@@ -162,14 +162,14 @@ import Testing
 
     @Test(.enabled(if: Strace.isThere, "needs strace"))
     func `delete-group can be continued after a kill at any system call`() async throws {
-        let model = try await TemporaryContainer()
+        let model = try TemporaryContainer()
         _ = try await model.shell("cd \"$1\"; mkdir a; : > a/f; : > g")
         let command = { (container: TemporaryContainer) in ["groupctl", "delete-group", container.path, "--yes"] }
         let calls = try Strace.calls(of: command(model), input: "", in: model)
             .filter { ["renameat2", "unlinkat"].contains($0.name) }
         #expect(calls.count > 8)
         for call in calls {
-            let container = try await TemporaryContainer()
+            let container = try TemporaryContainer()
             _ = try await container.shell("cd \"$1\"; mkdir a; : > a/f; : > g")
             let killed = try Strace.run(command(container), fault: .kill, at: call)
             #expect(killed.status == 137, "\(call) \(killed)")

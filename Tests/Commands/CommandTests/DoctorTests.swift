@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized, .tags(.process, .root, .namespaces)) struct `groupctl doctor` {
     private func container() async throws -> TemporaryContainer {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }
         return container
     }
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `a name is escaped once in a finding`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = #"mkdir -p "$1/.group/defaults/$(printf 'x\033y\377')" && exec groupctl doctor "$1""#
         let outcome = try await container.shell(script)
         #expect(outcome.text.contains(#".group/defaults/x\033y\377: nothing of that name"#), "\(outcome)")
@@ -32,8 +32,8 @@ import Testing
     }
 
     @Test func `doctor prints where it looked for a container, and where else one is`() async throws {
-        let container = try await TemporaryContainer(creating: false)
-        func findings(_ environment: [String: String?] = [:]) async throws -> Command.Outcome {
+        let container = try TemporaryContainer(creating: false)
+        func findings(_ environment: [String: String?] = [:]) async throws -> RunningProcess.Outcome {
             try await container.start(
                 "groupctl", ["doctor", "group.example.todo"], environment: environment
             ).finish()
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `doctor distinguishes a directory without a container from a missing one`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let missing = try await container.findings()
         #expect(missing.map(\.code) == ["containerMissing"] && missing.first?.item == container.path)
         _ = try await container.shell("mkdir \"$1\"")
@@ -248,7 +248,7 @@ import Testing
 
     @Test(arguments: [5, 8, 10, 14, 20], [[], ["--repair"]])
     func `a limit of open files is said to be one, and is no damage`(limit: Int, options: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = "ulimit -n \(limit); \"$2\" doctor \"$1\" --json \(options.joined())"
         let outcome = try await container.shell(script, BuildDirectory.resolve("groupctl"))
         #expect(outcome.status == 1 && outcome.lines.count == 1, "\(outcome)")
@@ -267,7 +267,7 @@ import Testing
         .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"),
         arguments: ["", "/.group", "/.group/staging", "/.group/journal"])
     func `a directory that its owner may not write is a finding`(directory: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let made = try await container.shell(
             "cd \"$1\"; chmod 755 ..; chown -R 65534:65534 .; chmod 500 \"$1\(directory)\"")
         #expect(made.status == 0, "\(made)")
@@ -290,14 +290,14 @@ import Testing
 
     @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `what another user's directory keeps in staging is said, and by doctor, too`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let made = try await container.shell(
             """
             cd "$1"; chmod 755 ..; mkdir -p mine/inner; head -c 20000000 /dev/zero > mine/inner/f
             chown -R 65534:65534 . && chown 0:0 mine/inner && chmod 755 mine/inner
             """)
         #expect(made.status == 0, "\(made)")
-        func run(_ subcommand: String, _ words: [String]) async throws -> Command.Outcome {
+        func run(_ subcommand: String, _ words: [String]) async throws -> RunningProcess.Outcome {
             let command = [BuildDirectory.resolve("groupctl"), subcommand, container.path] + words
             return try await container.start("setpriv", nobody() + command).finish()
         }

@@ -7,7 +7,7 @@ import Testing
     private let copies: String
 
     init() async throws {
-        container = try await TemporaryContainer()
+        container = try TemporaryContainer()
         copies = container.directory + "/copies"
         try FileManager.default.createDirectory(atPath: copies, withIntermediateDirectories: false)
     }
@@ -16,12 +16,12 @@ import Testing
         ["TMPDIR": copies, "VISUAL": nil, "TERM": "xterm", "GROUP": container.path]
     }
 
-    private func start(_ editor: String, _ words: String...) throws -> Command {
+    private func start(_ editor: String, _ words: String...) throws -> RunningProcess {
         try container.start(
             "groupctl", ["edit", container.path] + words, environment: environment.merging(["EDITOR": editor]) { $1 })
     }
 
-    private func edit(_ editor: String, _ words: String...) async throws -> Command.Outcome {
+    private func edit(_ editor: String, _ words: String...) async throws -> RunningProcess.Outcome {
         try await container.start(
             "groupctl", ["edit", container.path] + words, environment: environment.merging(["EDITOR": editor]) { $1 }
         ).finish()

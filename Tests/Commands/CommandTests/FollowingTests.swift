@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process))
 struct `watch-group` {
     @Test func `--verbose prints the cursor from which every change is seen`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let watcher = try container.watch("--verbose", "--count", "1")
         let line = try #require(try await watcher.readLine(from: .errors))
@@ -19,7 +19,7 @@ struct `watch-group` {
     }
 
     @Test func `watch-group is ready long before its timeout for a leader`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for _ in 0..<40 {
             let watcher = try container.watch("--verbose")
             #expect(try await watcher.readLine(from: .errors, within: .seconds(8))?.hasPrefix("watching") == true)
@@ -29,13 +29,13 @@ struct `watch-group` {
     }
 
     @Test func `watch-group without --verbose writes nothing to standard error`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.watch("--timeout", "0").finish()
         #expect(outcome.errors == "" && outcome.output.isEmpty)
     }
 
     @Test func `watch-group begins at the oldest change, at a cursor, or now`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
         let all = try await container.watch("--since", "start", "--json", "-n", "3").finish()
         let changes = try all.lines.map { try JSONChange($0) }
@@ -49,14 +49,14 @@ struct `watch-group` {
     }
 
     @Test func `watch-group ends after --count lines, also with more changes`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
         let outcome = try await container.watch("--since", "start", "--count", "2").finish()
         #expect(outcome.status == 0 && outcome.lines == ["created\ta", "created\tb"])
     }
 
     @Test func `watch-group ends with 2 after its timeout`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let start = ContinuousClock.now
         let outcome = try await container.watch("--timeout", "350ms").finish()
         #expect(outcome.status == 2 && outcome.output.isEmpty && outcome.errors == "", "\(outcome)")
@@ -64,7 +64,7 @@ struct `watch-group` {
     }
 
     @Test func `watch-group counts its timeout from the last line`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let outcome = try await container.watch("--since", "start", "--timeout", "200ms").finish()
         #expect(outcome.status == 2 && outcome.lines == ["created\ta"])
@@ -73,7 +73,7 @@ struct `watch-group` {
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP]) func `a signal ends watch-group with the signal's status`(signal: Int32)
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         watcher.signal(signal)
         let outcome = try await watcher.finish()
@@ -81,7 +81,7 @@ struct `watch-group` {
     }
 
     @Test func `a stopped watch-group gets the changes later, and blocks no process`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "20")
         try #require(watcher.stop())
         for number in 0..<20 { try await container.done("write", "a", "--relaxed", input: "\(number)") }
@@ -91,7 +91,7 @@ struct `watch-group` {
     }
 
     @Test func `watch-group with a slow reader loses no line and blocks no process`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let name = String(repeating: "n", count: 250)
         // The pipe holds 64 KiB, and is not read until all is written.
         let watcher = try await container.watching("--count", "400")

@@ -16,7 +16,7 @@ struct `Forged bytes in a container's own files` {
     // The word at 904 is the time of the last probe of the leader.
     @Test(arguments: [1 << 63, .max, 1 << 62] as [UInt64])
     func `an impossible time of a leader probe ends no follower`(word: UInt64) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let leader = try await container.watching()
         try put(word, at: 904, of: "members", container)
         #expect(try await container.watch("--timeout", "1500ms").finish().status == 2)
@@ -29,7 +29,7 @@ struct `Forged bytes in a container's own files` {
 
     @Test(arguments: [1 << 63, .max] as [UInt64])
     func `an impossible time of a lock hides no holder`(word: UInt64) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         // These are the time of joining and the time of the first access, of slot 0.
@@ -48,7 +48,7 @@ struct `Forged bytes in a container's own files` {
 
     @Test(arguments: ["18446744073709551615", "0", "4294967296", "+2", "02"])
     func `a journal file with an impossible number is ignored`(name: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let journal = container.path + "/.group/journal"
         #expect(

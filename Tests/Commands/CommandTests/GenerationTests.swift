@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process, .root))
 struct `Generations in groupctl` {
     @Test func `a generation is read with the content, and write --if-generation compares it`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", "--if-generation", "absent", input: "1")
         let file = container.directory + "/generation"
         #expect(try await container.done("read", "a", "--generation-file", file).text == "1")
@@ -26,7 +26,7 @@ struct `Generations in groupctl` {
     }
 
     @Test func `generations make concurrent read, edit and write in scripts lose nothing`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "n", input: "0\n")
         let script = """
             cd "$0" && i=0
@@ -47,7 +47,7 @@ struct `Generations in groupctl` {
     }
 
     @Test func `a generation that does not match is a JSON error with the present one`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let error = try JSONError(try await container.run("write", "a", "--if-generation", "7", "--json", input: "2"))
         #expect(error.code == "conflict" && error.item == "a" && error.operation == "write" && error.generation == 1)
@@ -61,7 +61,7 @@ struct `Generations in groupctl` {
 
     @Test(arguments: ["", "x", "-1", "+1", "1.0", " 1", "18446744073709551616", "Absent"])
     func `a malformed generation is wrong usage before standard input is read`(text: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.run("write", "a", "--if-generation=\(text)", input: "1")
         #expect(outcome.status == 64 && outcome.errors.contains("--if-generation"), "\(outcome)")
         #expect(try await container.done("list").output.isEmpty)
@@ -69,7 +69,7 @@ struct `Generations in groupctl` {
 
     @Test(arguments: [false, true])
     func `an external change increases the generation, with and without a leader`(isWatched: Bool) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "one")
         let watcher = isWatched ? try await container.watching("--json") : nil
         let file = container.directory + "/generation"
@@ -95,7 +95,7 @@ struct `Generations in groupctl` {
     }
 
     @Test func `read writes no generation without content, and no content without a generation`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/generation"
         #expect(try await container.run("read", "a", "--generation-file", file).status == 66)
         #expect(!FileManager.default.fileExists(atPath: file))
@@ -117,7 +117,7 @@ struct `Generations in groupctl` {
 
     // fault: flipped-bit
     @Test func `a generation from a damaged journal ends with 65 and changes nothing`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for name in ["first", "second"] { try await container.done("write", name, input: "x") }
         let script = "printf S | dd of=\"$1/.group/journal/1.log\" bs=1 conv=notrunc status=none seek=\"$2\""
         let content = try Data(contentsOf: URL(fileURLWithPath: container.path + "/.group/journal/1.log"))
@@ -134,7 +134,7 @@ struct `Generations in groupctl` {
     // fault: holder-killed
     @Test(.enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
     func `the generation includes the change of a writer that was killed before its record`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         // The first fsync is for the content, the second for the directory.
         let words = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:signal=KILL:when=2"]
@@ -152,7 +152,7 @@ struct `Generations in groupctl` {
 
     @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `the generation of an unreadable file follows its dates`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         try await container.done("create", "--unix-group", "games")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
         try await container.done("write", "a", "--mode", "600", input: "old")

@@ -12,7 +12,7 @@ struct `Help of the commands` {
 
     @Test(arguments: calls)
     func `--help of every command prints its usage and succeeds`(program: String, words: [String]) async throws {
-        let outcome = try await Command(program, words + ["--help"]).finish()
+        let outcome = try await RunningProcess(program, words + ["--help"]).finish()
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.errors == "")
         let usage = ([program] + words).joined(separator: " ")
@@ -26,7 +26,7 @@ struct `Help of the commands` {
     @Test(arguments: calls)
     func `--version of every command prints its version and the format's`(program: String, words: [String]) async throws
     {
-        let outcome = try await Command(program, words + ["--version"]).finish()
+        let outcome = try await RunningProcess(program, words + ["--version"]).finish()
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.errors == "")
         #expect(
@@ -34,7 +34,7 @@ struct `Help of the commands` {
     }
 
     @Test func `--help of groupctl is a page with a line for each command`() async throws {
-        let help = try await Command("groupctl", ["--help"]).finish()
+        let help = try await RunningProcess("groupctl", ["--help"]).finish()
         let commands = help.lines.filter { $0.hasPrefix("  ") }
         #expect(help.lines.count <= 45, "\(help.lines.count) lines")
         #expect(commands.count > 20 && commands.allSatisfy { $0.wholeMatch(of: #/  [a-z-]+ +[A-Z].*/#) != nil })
@@ -42,7 +42,7 @@ struct `Help of the commands` {
 
     @Test(arguments: [["groupctl", "help", "options"], ["watch-group", "--help"]])
     func `the help of a program lists its exit statuses`(call: [String]) async throws {
-        let outcome = try await Command(call[0], Array(call.dropFirst())).finish()
+        let outcome = try await RunningProcess(call[0], Array(call.dropFirst())).finish()
         let statuses = outcome.text.components(separatedBy: "Exit status:").last ?? ""
         for status in ["0", "64", "65", "66", "74", "77", "128+n"] {
             #expect(statuses.contains("\n  \(status) "), "\(status) is not explained")
@@ -51,11 +51,11 @@ struct `Help of the commands` {
 
     @Test func `the help of a nested command needs no arguments, in each spelling`() async throws {
         for words in [["defaults", "get", "--help"], ["defaults", "get", "-h"], ["help", "defaults", "get"]] {
-            let outcome = try await Command("groupctl", words).finish()
+            let outcome = try await RunningProcess("groupctl", words).finish()
             let usage = "Usage: groupctl defaults get GROUP SUITE KEY"
             #expect(outcome.status == 0 && outcome.lines.first?.hasPrefix(usage) == true, "\(outcome)")
         }
-        let all = try await Command("groupctl", ["defaults", "--help"]).finish()
+        let all = try await RunningProcess("groupctl", ["defaults", "--help"]).finish()
         for command in ["get", "set", "delete", "increment", "list", "import", "export", "clear", "flush", "batch"] {
             #expect(all.text.contains("\n  \(command) "))
         }
@@ -64,7 +64,7 @@ struct `Help of the commands` {
     @Test(arguments: ["groupctl", "widget-host"])
     func `the help of each command has its own examples and exit statuses only`(program: String) async throws {
         func commands(of words: [String]) async throws -> [String] {
-            let help = try await Command(program, ["help"] + words).finish()
+            let help = try await RunningProcess(program, ["help"] + words).finish()
             // Of the sections, those of commands: all of a list of commands, else the one with that heading.
             let sections = help.text.components(separatedBy: "\n\n")
             let isList = help.text.contains("'\(program) help options'") && words.isEmpty
@@ -80,7 +80,7 @@ struct `Help of the commands` {
         while let words = rest.popLast() {
             let inner = try await commands(of: words)
             rest += inner.map { words + [$0] }
-            let help = try await Command(program, ["help"] + words).finish()
+            let help = try await RunningProcess(program, ["help"] + words).finish()
             #expect(help.status == 0 && help.text.contains("\nExamples:\n  "), "\(words)")
             #expect(help.text.contains("\nAlso: ") && !help.text.contains("\nCommon options:"), "\(words)")
             if inner.isEmpty { #expect(help.text.contains("\nExit status:\n  "), "\(words)") }
@@ -88,15 +88,15 @@ struct `Help of the commands` {
     }
 
     @Test func `--help takes precedence over errors in other words`() async throws {
-        let outcome = try await Command("groupctl", ["write", "--help", "nowhere", "a", "b", "c"]).finish()
+        let outcome = try await RunningProcess("groupctl", ["write", "--help", "nowhere", "a", "b", "c"]).finish()
         #expect(outcome.status == 0, "\(outcome)")
     }
 
     @Test(arguments: ["groupctl", "watch-group"])
     func `help into a closed pipe is quiet, and into a full disk an error`(program: String) async throws {
-        let closed = try await Command(program, ["--help"], output: .closedPipe).finish()
+        let closed = try await RunningProcess(program, ["--help"], output: .closedPipe).finish()
         #expect(closed.status == 0 && closed.errors == "", "\(closed)")
-        let full = try await Command(program, ["--help"], output: .file("/dev/full")).finish()
+        let full = try await RunningProcess(program, ["--help"], output: .file("/dev/full")).finish()
         #expect(full.status == 74 && full.errors.contains("No space left"), "\(full)")
     }
 }

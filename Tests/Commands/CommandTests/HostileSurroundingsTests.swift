@@ -5,7 +5,7 @@ import Testing
 @Suite(.tags(.process, .root, .namespaces)) struct `Hostile surroundings` {
     @Test(arguments: [".group/journal/1.log", ".group/format", ".group/members", ".group/lock"])
     func `a FIFO in place of a container's file is damage and blocks no command`(file: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("rm \"$1/$2\" && mkfifo \"$1/$2\"", file).status == 0)
         let outcome = try await container.run("read", "a")
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `a FIFO in place of a widget's record is damage`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("refresh", "w")
         let record = ".group/widgets/w/record.json"
         #expect(try await container.shell("rm \"$1/$2\" && mkfifo \"$1/$2\"", record).status == 0)
@@ -23,7 +23,7 @@ import Testing
 
     @Test(arguments: ["/.group", "/.group/members", ""])
     func `a follower ends when its container or the member table is removed`(removed: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watch = try await container.watching()
         #expect(try await container.shell("rm -rf \"$1$2\"", removed).status == 0)
         let outcome = try await watch.finish()
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a container without its format file is not created anew`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("rm \"$1/.group/format\"").status == 0)
         #expect(try await container.run("create").status == 65)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `a closed standard input is an error, not an empty input`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("groupctl write \"$1\" a <&-").status == 74)
         #expect(try container.content("a") == "1")
@@ -49,7 +49,7 @@ import Testing
 
     // fault: short-write
     @Test func `a limit of file size is an error that leaves the old content`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let script = "ulimit -f 8; head -c 200000 /dev/zero | groupctl write \"$1\" a"
         let outcome = try await container.shell(script)
@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: 8...20)
     func `a low limit of open files suffices or is an error`(limit: Int) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for command in ["watch-group -t 0.2 \"$1\"", "groupctl write \"$1\" a"] {
             let outcome = try await container.shell("ulimit -n \(limit); \(command)")
             #expect([0, 1, 2, 127].contains(outcome.status), "\(command): \(outcome)")
@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: ["update \"$1\" a -- cat", "refresh \"$1\" w -- head -c 400000000 /dev/zero"])
     func `an error at a limit of a COMMAND's output names the limit and the item`(command: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: String(repeating: "x", count: 200_000))
         let isUpdate = command.hasPrefix("update")
         for limit in ["-f 8", "-n 8", "-n 9", "-n 10", "-n 11", "-n 12", "-n 13", "-n 14", "-n 15", "-n 16"] {
@@ -89,7 +89,7 @@ import Testing
     func `a COMMAND that prints without end is ended with an error that names the limit`(
         command: String, limit: String, output: String
     ) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let outcome = try await container.shell("groupctl \(command)")
         #expect(outcome.status == 1 && outcome.text == output, "\(outcome.status) \(outcome.errors)")
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `a message that is too long is refused before all of it is read`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.shell("yes | groupctl channels post \"$1\" c")
         #expect(outcome.status == 1, "\(outcome)")
         #expect(outcome.errors.contains("a message has at most 16777216 bytes"), "\(outcome)")
@@ -107,7 +107,7 @@ import Testing
 
     @Test(.enabled(if: isRoot && succeeds(["unshare", "-m", "true"]), "needs root and mount namespaces"))
     func `a command without /proc gets its arguments and names what is missing`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let script = """
             PATH="$2:$PATH"; mount -t tmpfs none /proc && groupctl --version && groupctl path --help >/dev/null &&
@@ -121,14 +121,14 @@ import Testing
     }
 
     @Test func `the option -q is --quiet`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.run("read", "-q", "nothing")
         #expect(outcome.status == 66 && outcome.errors.isEmpty, "\(outcome)")
     }
 
     @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `members of one Unix group write each other's items, whatever their umask`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         #expect(
             try await container.shell("groupctl create \"$1\" --unix-group games && chmod 711 \"$1/..\"").status == 0)
         let script = """

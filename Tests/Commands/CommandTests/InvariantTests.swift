@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .tags(.process))
 struct `Invariants of concurrent processes` {
     @Test func `additions of eight processes are all kept, and each is one change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "200")
         let script = """
             i=0; while [ $i -lt 25 ]; do
@@ -34,7 +34,7 @@ struct `Invariants of concurrent processes` {
 
     @Test func `a follower that is killed and resumes has missed no change`() async throws {
         let count: UInt64 = runsLongTests ? 1_000 : 200
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = """
             i=0; while [ $i -lt \(count) ]; do
                 i=$((i + 1)); echo $i | groupctl write "$1" "item-$((i % 7))" --relaxed || exit
@@ -76,7 +76,7 @@ struct `Invariants of concurrent processes` {
     }
 
     @Test func `a reader without coordination sees a whole old or new file`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let (writes, reads) = runsLongTests ? (2_000, 200_000) : (200, 1_000)
         let script = """
             i=0; while [ $i -lt \(writes) ] || [ ! -e "$1/../enough" ]; do

@@ -7,7 +7,7 @@ struct `A lock on an item` {
     // fault: lock-timeout
     @Test(arguments: [["read", "a"], ["write", "a"], ["update", "a", "--", "cat"]])
     func `a single attempt at a held lock ends with 75 and names the holder`(call: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let words = [call[0], container.path, "--timeout", "0"] + call.dropFirst()
@@ -33,7 +33,7 @@ struct `A lock on an item` {
     }
 
     @Test func `a command waits for a held lock until its timeout`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let start = ContinuousClock.now
         #expect(try await container.run("write", "a", "--timeout", "250ms").status == 75)
@@ -48,7 +48,7 @@ struct `A lock on an item` {
         ["update", "a", "--", "groupctl", "update", "GROUP", "a", "--", "cat"],
     ])
     func `a command that waits for the one that started it fails at once`(call: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let groupctl = BuildDirectory.resolve("groupctl")
         let words = call.map {
@@ -62,7 +62,7 @@ struct `A lock on an item` {
     }
 
     @Test func `the second of two moves of the same item does not find it`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for (origin, goal) in [("a", "b"), ("f", "f2/f")] {
             try await container.done("write", origin, input: "old")
             let holder = try await LockHolder(of: origin, in: container, purpose: "the-holder")
@@ -84,7 +84,7 @@ struct `A lock on an item` {
     }
 
     @Test func `a command waits for others than the one that started it`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let words = ["b", "--", BuildDirectory.resolve("groupctl"), "write", container.path, "a", "--timeout", "100ms"]
         let outcome = try await container.start("groupctl", ["lock", container.path] + words).finish()
@@ -93,7 +93,7 @@ struct `A lock on an item` {
     }
 
     @Test func `a lock on one item does not block another item`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         #expect(try await container.run("write", "b", "--timeout", "0", input: "x").status == 0)
         #expect(try await container.run("read", "b", "--timeout", "0").status == 0)
@@ -103,7 +103,7 @@ struct `A lock on an item` {
     }
 
     @Test func `a waiting command is shown by status and gets the lock on its release`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let waiter = try container.start("write", "a", "--purpose", "the-waiter", input: "last")
         var waiting: JSONStatus.HeldLock?
@@ -122,7 +122,7 @@ struct `A lock on an item` {
     @Test func `new readers of a shared lock wait behind a waiting writer of another process`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let gate = "\(container.directory)/gate"
         #expect(try await container.shell("mkfifo \"$2\"", gate).status == 0)
@@ -145,7 +145,7 @@ struct `A lock on an item` {
     }
 
     @Test func `the lock of a killed process is free at once, and its COMMAND is killed`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         holder.command.signal(SIGKILL)
@@ -160,7 +160,7 @@ struct `A lock on an item` {
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `a signal ends update under its lock, and nothing is written`(signal: Int32) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         holder.command.signal(signal)
@@ -172,7 +172,7 @@ struct `A lock on an item` {
 
     // fault: holder-stopped
     @Test func `the lock of a stopped process stays, and a timeout names the process`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         try #require(holder.command.stop())
         let outcome = try await container.run("write", "a", "--timeout", "100ms", input: "stolen")
@@ -186,7 +186,7 @@ struct `A lock on an item` {
     }
 
     @Test func `update holds the lock while COMMAND runs`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.run(
             "update", "a", "--", "groupctl", "write", container.path, "a", "--timeout", "0")
         #expect(outcome.status == 75, "the status is COMMAND's: \(outcome)")

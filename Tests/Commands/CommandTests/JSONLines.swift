@@ -23,7 +23,7 @@ struct JSONError: Decodable, Equatable {
 
 extension JSONError {
     /// Reads the only object on standard error, with every documented key, and checks that standard output is empty.
-    init(_ outcome: Command.Outcome, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    init(_ outcome: RunningProcess.Outcome, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(outcome.output.isEmpty, sourceLocation: sourceLocation)
         #expect(outcome.errors.last == "\n", sourceLocation: sourceLocation)
         let lines = outcome.errors.split(separator: "\n")

@@ -5,7 +5,7 @@ import Testing
 @Suite(.tags(.process))
 struct `A file that a command writes for its user` {
     @Test func `a user's file is replaced with its mode, and no other file is changed`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let (file, beside) = ("\(container.directory)/seen", "\(container.directory)/seen.new")
         try "precious".write(toFile: beside, atomically: false, encoding: .utf8)
@@ -21,7 +21,7 @@ struct `A file that a command writes for its user` {
     }
 
     @Test func `a user's file in place of another type of file is refused and unchanged`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let script = "cd \"$2\" && mkfifo fifo && mkdir dir && echo x >target && ln -s target link"
         #expect(try await container.shell(script, container.directory).status == 0)
@@ -36,7 +36,7 @@ struct `A file that a command writes for its user` {
     }
 
     @Test func `a user's file inside a container is refused`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         try await container.done("write", "f/b", input: "precious")
         let lock = try Data(contentsOf: URL(filePath: container.path + "/.group/lock"))
@@ -60,7 +60,7 @@ struct `A file that a command writes for its user` {
 
     @Test(arguments: ["/", "/dev/null", "/tmp", "fifo", "link"])
     func `a user's file that is not a regular file is refused before any output`(place: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         #expect(try await container.shell("cd \"$1/..\" && mkfifo fifo && >target && ln -s target link").status == 0)
         let file = place.hasPrefix("/") ? place : "\(container.directory)/\(place)"

@@ -8,7 +8,7 @@ struct `watch-group --defaults -- COMMAND` {
         #"cat; echo "$GROUP_KEYS $GROUP_FAILURES [$GROUP_RESCAN] [$GROUP_CLEARED] $GROUP_SUITE $GROUP_CURSOR $GROUP_CONTAINER""#
 
     @Test func `COMMAND gets each changed key once, and the cursor after the batch`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "batch", input: "set 'a\tb' 1\nset c 1\nset 'a\tb' 2\nclear\n")
         let file = container.directory + "/cursor"
         let words = ["--defaults", "s", "--since", "start", "-n", "1"] + WatchWords.oneBatch
@@ -25,7 +25,7 @@ struct `watch-group --defaults -- COMMAND` {
     }
 
     @Test func `a COMMAND for keys that fails gets the same keys and newer ones again`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "a", "1")
         let file = container.directory + "/cursor"
         let script = """
@@ -47,7 +47,7 @@ struct `watch-group --defaults -- COMMAND` {
     }
 
     @Test func `COMMAND for keys runs for later sets, gets GROUP_RESCAN, and ends by a signal`() async throws {
-        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        let (container, other) = (try TemporaryContainer(), try TemporaryContainer())
         let foreign = try await JSONStatus(of: other).journal.cursor
         let watcher = try container.start(
             "watch-group", ["--defaults", "s", "--since", foreign, container.path, "--", "sh", "-c", Self.all])

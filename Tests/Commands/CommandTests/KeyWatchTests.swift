@@ -22,7 +22,7 @@ struct JSONKeyChange: Decodable, Equatable {
 @Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
 struct `watch-group --defaults` {
     @Test func `a line for a key has the old and new value and the member, under concurrent sets`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "--type", "int", "n", "1")
         let watcher = try await container.watching("--defaults", "s", "--json", "--count", "5")
         _ = try await container.defaults("other", "set", "n", "no")
@@ -48,7 +48,7 @@ struct `watch-group --defaults` {
 
     // fault: flipped-bit
     @Test func `a lost record of a suite is reported once, and the stream goes on after it`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for value in ["first", "second", "third"] { _ = try await container.defaults("s", "set", "k", value) }
         try container.overwrite(".group/defaults/s/1.log", behind: "second", by: 0, with: Array("S".utf8))
         let words = ["--defaults", "s", "--cursor-file", container.directory + "/seen", "--since", "start"]
@@ -68,7 +68,7 @@ struct `watch-group --defaults` {
     }
 
     @Test func `a line for a key in a pipe has kind, key and value, escaped`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "a\tb", "x\ny\u{1B}")
         _ = try await container.defaults("s", "set", "--type", "json", "j", #"{"b": [true], "a": "x"}"#)
         _ = try await container.defaults("s", "delete", "a\tb")
@@ -82,7 +82,7 @@ struct `watch-group --defaults` {
     }
 
     @Test func `control characters of keys and values are escaped on a terminal`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.defaults("s", "set", "\u{202E}k", "\u{1B}[2J\u{200B}", "--purpose", "p\u{202E}")
         let outcome = try await container.watch(
             "--defaults", "s", "--since", "start", "-n", "1", "--color", "always"
@@ -94,14 +94,14 @@ struct `watch-group --defaults` {
     }
 
     @Test func `watch-group --defaults is shown as a member by its purpose`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--defaults", "s", "--purpose", "keeper")
         #expect(try await JSONStatus(of: container).members.contains { $0.purpose == "keeper" })
         watcher.signal(SIGTERM)
     }
 
     @Test func `a snapshot of keys that was cut off begins again`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let empty = try await container.watch("--defaults", "s", "--since", "snapshot", "--timeout", "0").finish()
         #expect(empty.lines == ["bookmark\t"] && empty.status == 2, "\(empty)")
         for key in ["b", "a"] { _ = try await container.defaults("s", "set", key, "1") }
@@ -121,7 +121,7 @@ struct `watch-group --defaults` {
 
     // fault: copied-container
     @Test func `a lost place in a suite gives a rescan and the keys that are set`() async throws {
-        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        let (container, other) = (try TemporaryContainer(), try TemporaryContainer())
         _ = try await container.defaults("s", "set", "a", "1")
         _ = try await other.defaults("s", "set", "--type", "int", "x", "1")
         let foreign = try JSONKeyChange(
@@ -132,7 +132,7 @@ struct `watch-group --defaults` {
     }
 
     @Test func `filters select the keys and kinds that are printed`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = "set a.b 1\nset a.c 2\ndelete a.b\nset x 3\n"
         _ = try await container.defaults("s", "batch", input: script)
         _ = try await container.defaults("s", "batch", "--purpose", "me", input: "set a.b 4\nclear\n")
@@ -159,7 +159,7 @@ struct `watch-group --defaults` {
             ("--include=", "the pattern is empty"), ("--defaults a/b", "a suite's name"),
         ])
     func `an option without a meaning for keys is refused`(options: String, message: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let words = ["--defaults", "s"] + options.split(separator: " ").map(String.init) + [container.path]
         let outcome = try await container.start("watch-group", words).finish()
         #expect(outcome.status == 64 && outcome.output.isEmpty && outcome.errors.contains(message), "\(outcome)")
@@ -168,7 +168,7 @@ struct `watch-group --defaults` {
     @Test func `watch-group --defaults ends by timeout, count or signal, and with 65 for a damaged cursor`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await container.watch("--defaults", "s", "--timeout", "10ms").finish().status == 2)
         let watcher = try await container.watching("--defaults", "s")
         watcher.signal(SIGTERM)
@@ -180,7 +180,7 @@ struct `watch-group --defaults` {
 
     // fault: holder-killed
     @Test func `watch-group --defaults that is killed at any moment resumes without a gap`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/cursor"
         let words = ["--defaults", "s", "--since", "start", "--cursor-file", file, "--json", container.path]
         func commands(_ numbers: ClosedRange<Int>) -> String { numbers.map { "set --type int n \($0)\n" }.joined() }
@@ -210,12 +210,10 @@ struct `watch-group --defaults` {
     }
 
     /// Waits until the process sleeps with lines left to print. After it has created the cursor file, it only writes.
-    private func waitUntilItWrites(_ watcher: Command, _ file: String) async {
-        let deadline = ContinuousClock.now + patience
-        while ContinuousClock.now < deadline {
+    private func waitUntilItWrites(_ watcher: RunningProcess, _ file: String) async {
+        _ = await eventually {
             let state = try? String(contentsOfFile: "/proc/\(watcher.identifier)/stat", encoding: .utf8)
-            if FileManager.default.fileExists(atPath: file), state?.split(separator: " ")[2] == "S" { return }
-            await Task.yield()
+            return FileManager.default.fileExists(atPath: file) && state?.split(separator: " ")[2] == "S"
         }
     }
 

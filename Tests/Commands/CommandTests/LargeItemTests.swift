@@ -29,7 +29,7 @@ struct `A large item` {
     @Test(.needs("python3")) func `a large item is written, and the same content is unchanged, in little memory`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let text = try await run(
             """
             head -c 64M /dev/zero | limited groupctl write "$1" large
@@ -40,7 +40,7 @@ struct `A large item` {
     }
 
     @Test(.needs("python3")) func `a large item is read in little memory`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let text = try await run(
             """
             truncate -s 512M "$1/large"
@@ -52,7 +52,7 @@ struct `A large item` {
     }
 
     @Test func `an item that a program empties while it is read is not taken for read`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.shell(
             """
             truncate -s 30M "$1/big"; mkfifo "$1/../pipe"
@@ -65,7 +65,7 @@ struct `A large item` {
     }
 
     @Test(.needs("python3")) func `a large item is the input of update's COMMAND in little memory`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let text = try await run(
             """
             truncate -s 512M "$1/large"
@@ -77,7 +77,7 @@ struct `A large item` {
 
     @Test(.needs("python3"), arguments: ["copy \"$1\" large copy", "copy -r \"$1\" directory copy"])
     func `a copy of a large item keeps its holes`(words: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let text = try await run(
             """
             mkdir "$1/directory"
@@ -108,7 +108,7 @@ struct `A large item` {
     }
 
     @Test func `a large item is not replaced if the input ends with an error`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let outcome = try await container.shell("groupctl write \"$1\" a <\"$1\"")
         #expect(outcome.status != 0 && outcome.errors.contains("standard input"), "\(outcome)")

@@ -6,7 +6,7 @@ import Testing
     private let container: TemporaryContainer
 
     init() async throws {
-        container = try await TemporaryContainer()
+        container = try TemporaryContainer()
         try await container.done("write", "d/a", "--purpose", "todo", input: "12345")
         try await container.done("move", "d", "e", "--purpose", "mover")
         #expect(

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process))
 struct `groupctl lock` {
     /// A COMMAND that waits until its gate is opened, and then prints "done".
-    private func holder(_ words: String..., in container: TemporaryContainer) async throws -> Command {
+    private func holder(_ words: String..., in container: TemporaryContainer) async throws -> RunningProcess {
         let command = try container.start(
             "groupctl",
             ["lock", container.path] + words + [
@@ -26,13 +26,13 @@ struct `groupctl lock` {
 
     @Test(arguments: [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)])
     func `groupctl lock ends with its COMMAND's status`(script: String, status: Int32) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.run("lock", "a", "--", "sh", "-c", "echo ran; \(script)", input: "")
         #expect(outcome.status == status && outcome.text == "ran\n", "\(outcome)")
     }
 
     @Test func `groupctl lock ends with 127 or 126 for a COMMAND that cannot be run`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let missing = try await container.run("lock", "a", "--", "/nowhere/at-all")
         #expect(missing.status == 127 && missing.errors.contains("cannot run '/nowhere/at-all'"))
         #expect(try await container.run("lock", "a", "--", "/dev/null").status == 126)
@@ -44,7 +44,7 @@ struct `groupctl lock` {
     }
 
     @Test func `groupctl lock blocks all its items, and COMMAND has its standard input`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try makeGate(in: container)
         let holder = try await holder("a", "b/c", in: container)
         for item in ["a", "b/c"] {
@@ -62,7 +62,7 @@ struct `groupctl lock` {
     }
 
     @Test func `a lock that the command around it holds ends with the status of --conflict-exit-code`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let inner = #""$0" lock -t 0 --conflict-exit-code 9 "$1" a -- true; echo "$?""#
         let outcome = try await container.run(
             "lock", "a", "--", "sh", "-c", inner, BuildDirectory.resolve("groupctl"), container.path)
@@ -70,7 +70,7 @@ struct `groupctl lock` {
     }
 
     @Test func `groupctl lock --shared admits other readers`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         try makeGate(in: container)
         let holder = try await holder("--shared", "a", in: container)
@@ -84,7 +84,7 @@ struct `groupctl lock` {
 
     // fault: holder-killed
     @Test func `a killed groupctl lock ends its COMMAND, and the next one gets the lock`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try makeGate(in: container)
         let command = try container.start(
             "groupctl",

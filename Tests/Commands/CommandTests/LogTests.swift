@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process)) struct `groupctl log` {
     private let container: TemporaryContainer
 
-    init() async throws { container = try await TemporaryContainer() }
+    init() async throws { container = try TemporaryContainer() }
 
     /// Returns the lines of a history as `AUTHOR KIND PATH [FROM]`, without the process.
     private func log(_ words: String...) async throws -> [String] {

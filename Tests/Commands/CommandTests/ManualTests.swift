@@ -9,7 +9,7 @@ import Testing
         "watch-group", "groupctl", "widget-host", "widget-window", "group-share", "group-transfer", "group-cluster",
     ])
     func `a manual page in docs is what its program prints`(program: String) async throws {
-        let made = try await Command(program, ["--manual-page"]).finish()
+        let made = try await RunningProcess(program, ["--manual-page"]).finish()
         let kept = try String(contentsOf: Self.directory.appending(path: "\(program).1"), encoding: .utf8)
         #expect(made.status == 0)
         #expect(made.text == kept, "make it anew: \(program) --manual-page > docs/reference/man/\(program).1")
@@ -19,7 +19,7 @@ import Testing
         "watch-group", "groupctl", "widget-host", "widget-window", "group-share", "group-transfer", "group-cluster",
     ])
     func `a manual page has the usual sections, in order`(program: String) async throws {
-        let page = try await Command(program, ["--manual-page"]).finish().text
+        let page = try await RunningProcess(program, ["--manual-page"]).finish().text
         let all = page.split(separator: "\n").filter { $0.hasPrefix(".SH ") }.map { String($0.dropFirst(4)) }
         let expected = [
             "NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO",
@@ -29,8 +29,8 @@ import Testing
     }
 
     @Test func `a manual page has an entry for every option`() async throws {
-        let page = try await Command("watch-group", ["--manual-page"]).finish().text
-        let help = try await Command("watch-group", ["--help"]).finish()
+        let page = try await RunningProcess("watch-group", ["--manual-page"]).finish().text
+        let help = try await RunningProcess("watch-group", ["--help"]).finish()
         let options = help.text.matches(of: #/\n  .{4}--([a-z-]+)/#).map {
             $0.1.split(separator: "-").joined(separator: "\\-")
         }

@@ -6,7 +6,7 @@ import Testing
 /// finds it, and `--repair` repairs it.
 @Suite(.serialized, .tags(.process)) struct `A misplaced part of a container` {
     private func container() async throws -> TemporaryContainer {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "first", input: "x")
         try await container.done("defaults set", "s", "key", "value")
         try await container.done("channels post", "ch", "message")

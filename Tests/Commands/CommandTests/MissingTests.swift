@@ -11,7 +11,7 @@ struct `A missing group or item` {
 
     @Test(arguments: calls) func `a missing group ends with 66 and the advice to create it`(call: [String]) async throws
     {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let words = [call[0], container.path] + call.dropFirst()
         let outcome = try await container.start("groupctl", words).finish()
         #expect(outcome.status == 66, "\(outcome)")
@@ -23,7 +23,7 @@ struct `A missing group or item` {
     }
 
     @Test func `watch-group of a missing group ends with 66`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await container.watch().finish()
         #expect(outcome.status == 66, "\(outcome)")
         #expect(outcome.errors.hasPrefix("watch-group: cannot open '\(container.path)': there is no container"))
@@ -32,7 +32,7 @@ struct `A missing group or item` {
     @Test func `a group deleted with the directory around it is missing, not opened in staging`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         let script = #"cd "$1/.." && mkdir -p .group/staging && mv container .group/staging/0123"#
         #expect(try await container.shell(script).status == 0)
@@ -43,7 +43,7 @@ struct `A missing group or item` {
     }
 
     @Test func `a directory that is not a container ends with 66 and is unchanged`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         try FileManager.default.createDirectory(atPath: container.path, withIntermediateDirectories: true)
         let outcome = try await container.run("write", "p", input: "x")
         #expect(outcome.status == 66, "\(outcome)")
@@ -52,7 +52,7 @@ struct `A missing group or item` {
 
     @Test(arguments: [["read", "a/b"], ["list", "a"]])
     func `a missing item ends with 66 and is named`(call: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let words = [call[0], container.path, call[1]]
         let outcome = try await container.start("groupctl", words).finish()
         #expect(outcome.status == 66, "\(outcome)")
@@ -64,7 +64,7 @@ struct `A missing group or item` {
     }
 
     @Test func `an item below a file is not missing, but of the wrong type`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "x")
         let outcome = try await container.run("read", "a/b")
         #expect(outcome.status == 1, "\(outcome)")
@@ -73,7 +73,7 @@ struct `A missing group or item` {
 
     @Test(arguments: ["read", "write", "update"])
     func `a directory is refused in place of a file`(subcommand: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a/b", input: "x")
         let command = subcommand == "update" ? ["--", "echo", "y"] : []
         let outcome = try await container.start(
@@ -86,7 +86,7 @@ struct `A missing group or item` {
 
     @Test(arguments: 0..<6)
     func `the removal of a group ends its leader, and all that only listen`(attempt: Int) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("defaults set", "s", "key", "1")
         let leader = try await container.watching()
         let keys = try container.start("watch-group", ["--defaults", "s", "--verbose", container.path])
@@ -103,7 +103,7 @@ struct `A missing group or item` {
     }
 
     @Test func `the removal of a group ends its follower with 66`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         try FileManager.default.removeItem(atPath: container.path)
         let outcome = try await watcher.finish()

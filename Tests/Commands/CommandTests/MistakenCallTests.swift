@@ -22,7 +22,7 @@ struct `A mistaken call` {
         ("create g/ --journal-size 1G", "the limits of its journal were set when it was created"),
     ])
     func `a mistaken call is refused with the corrected call`(line: String, advice: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["b", "c", "d/e"] { try await container.done("write", item, input: "1") }
         let outcome = try await container.shell("cd \"$1/..\" && ln -s container g && exec groupctl \(line)")
         #expect(outcome.errors.contains(advice), "\(outcome)")
@@ -31,14 +31,14 @@ struct `A mistaken call` {
     }
 
     @Test func `COMMAND before GROUP is a call with the two in their order`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.shell("cd \"$1/..\" && exec watch-group make all ./container/")
         #expect(outcome.status == 64, "\(outcome)")
         #expect(outcome.errors.contains("watch-group ./container/ -- make all"), "\(outcome)")
     }
 
     @Test func `defaults list without a suite lists the suites`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await container.done("defaults list").lines == [])
         for suite in ["s", "r"] { try await container.done("defaults set", suite, "key", "1") }
         #expect(try await container.done("defaults list").lines == ["r", "s"])
@@ -47,7 +47,7 @@ struct `A mistaken call` {
     }
 
     @Test func `a long name is cut in a message`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for words in [["read", "GROUP"], ["no-such-command", "GROUP"], ["write", "GROUP", "a"]] {
             let name = String(repeating: "x", count: 5_000)
             let outcome = try await container.start(
@@ -58,7 +58,7 @@ struct `A mistaken call` {
     }
 
     @Test func `a second listener of a name is told the first one's process`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let first = try container.start("channels follow", "c", "--listener", "one", "--verbose")
         #expect(try await first.readLine(from: .errors)?.hasPrefix("listening") == true)
         let second = try await container.run("channels follow", "c", "--listener", "one")
@@ -68,7 +68,7 @@ struct `A mistaken call` {
     }
 
     @Test func `a call with a missing COMMAND ends at once`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for words in [[], ["--defaults", "s"]] {
             let outcome = try await container.start("watch-group", words + [container.path, "--", "nosuchcmd"]).finish()
             #expect(outcome.status == 127 && outcome.errors.contains("cannot run 'nosuchcmd'"), "\(outcome)")
@@ -76,7 +76,7 @@ struct `A mistaken call` {
     }
 
     @Test func `a directory with a '/' at its end is accepted`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("mkdir", "d/")
         try await container.done("write", "d/a", input: "1")
         #expect(try await container.done("list", "d/").lines == ["d/a"])

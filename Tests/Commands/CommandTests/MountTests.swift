@@ -29,7 +29,7 @@ struct `A container on a mounted disk` {
     /// Each line of the result is a word and the text after `=`. The script runs in a mount namespace of its own, in
     /// which `disk` and `other` are empty directories.
     private func run(_ script: String, on kind: Kind) async throws -> [String: String] {
-        let surroundings = try await TemporaryContainer(creating: false)
+        let surroundings = try TemporaryContainer(creating: false)
         let whole = """
             set -e
             cd "$1" && mkdir disk other

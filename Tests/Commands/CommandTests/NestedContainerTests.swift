@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .tags(.process, .root)) struct `A container inside another` {
     /// The outer container has the directory `d`, with a file and the container `d/sub`, which has a file, too.
     private func nest() async throws -> TemporaryContainer {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let made = try await container.shell(
             """
             set -e; cd "$1"; mkdir d; printf 1 > d/f; printf 1 > g; groupctl create ./d/sub; printf 2 | groupctl write ./d/sub in
@@ -104,7 +104,7 @@ import Testing
 
     @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `an inner container that the user may not read is not removed or moved`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let made = try await container.shell(
             """
             set -e; chmod 755 "${1%/*}"; groupctl create "$1" --unix-group nogroup; cd "$1"; mkdir d; chmod 777 d
@@ -121,7 +121,7 @@ import Testing
 
     @Test(arguments: ["x", "x/y", "journal", "../.group/x", "staging/x"])
     func `create inside another container's .group is refused`(place: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let before = try await container.shell("cd \"$1/.group\"; find . | sort").lines
         for script in [
             "groupctl create \"$1/.group/$2\"", "cd \"$1\"; groupctl create \".group/$2\"",
@@ -138,12 +138,12 @@ import Testing
     @Test(.enabled(if: Strace.isThere, "strace(1) is missing, or may not put faults into system calls"))
     func `an inner container created during a removal of its directory is kept or not created`() async throws {
         // The remover is stopped after its check and before its rename.
-        let model = try await TemporaryContainer()
+        let model = try TemporaryContainer()
         _ = try await model.shell("mkdir -p \"$1/d/e\"")
         let calls = try Strace.calls(of: ["groupctl", "remove", "-r", model.path, "d"], input: "", in: model)
         let rename = try #require(calls.lastIndex { $0.name == "renameat2" })
         let call = try #require(calls[..<rename].last { $0.name == "write" || $0.name == "pwrite64" })
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.shell("mkdir -p \"$1/d/e\"")
         let remover = try Strace.start(["groupctl", "remove", "-r", container.path, "d"], fault: .stop, at: call)
         try #require(try remover.waitUntilStopped())

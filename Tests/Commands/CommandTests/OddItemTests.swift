@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.tags(.process)) struct `An item of an unusual type` {
     @Test(.needs("python3")) func `a socket, FIFO or device is refused alike by all commands`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let socketAddress = "import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])"
         _ = try await container.shell("cd \"$1\"; python3 -c '\(socketAddress)' s; mkfifo p")
         #expect(try await container.done("list").lines == ["p", "s"])
@@ -32,7 +32,7 @@ import Testing
     ]) func `the refusal of a path through a symbolic link has the item's own path`(call: [String])
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.shell(
             "cd \"$1\"; mkdir -p d/e a; : > d/f; : > d/e/f; ln -s d l; ln -s l ll; ln -s ../d a/l")
         let outcome = try await container.start("groupctl", [call[0], container.path] + call.dropFirst(), input: "x")
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `the refusal of a path through a symbolic link that leads out has the target`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.shell(
             "cd \"$1\"; ln -s ../.. up; ln -s /etc etc; ln -s b a; ln -s a b; ln -s nowhere n; ln -s .group own")
         for (path, sentence) in [
@@ -68,7 +68,7 @@ import Testing
     private static let environment: [String: String?] = ["SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"]
 
     @Test func `SIGQUIT ends groupctl without a backtrace`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try container.start(
             "groupctl", ["lock", container.path, "a", "--", "sh", "-c", "echo held; exec cat"], input: nil,
             environment: Self.environment)
@@ -83,7 +83,7 @@ import Testing
 
     @Test(arguments: [[], ["--", "sh", "-c", "cat > /dev/null"]])
     func `SIGQUIT ends watch-group as other signals do`(command: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try container.start(
             "watch-group", ["--verbose", container.path] + command, environment: Self.environment)
         #expect(try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true)

@@ -7,7 +7,7 @@ import Testing
     .tags(.process, .root))
 struct `An item on another file system` {
     /// Runs a shell script, with or without a container; `disk` is the directory of the file system.
-    private func run(_ kind: SmallFileSystem.Kind, _ script: String) async throws -> Command.Outcome {
+    private func run(_ kind: SmallFileSystem.Kind, _ script: String) async throws -> RunningProcess.Outcome {
         try await SmallFileSystem(kind).shell(script)
     }
 
@@ -93,7 +93,7 @@ struct `A system call filter without openat2` {
         ("EPERM", "a filter (seccomp) does not permit the system call openat2"),
         ("ENOSYS", "there is no system call openat2"),
     ]) func `every command reports that openat2 is filtered`(error: String, sentence: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for words in [
             ["list", container.path], ["write", container.path, "f"], ["create", container.path + "2"],
             ["doctor", container.path], ["list"], ["delete-group", container.path],

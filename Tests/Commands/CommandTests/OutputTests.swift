@@ -11,7 +11,7 @@ struct `Standard output` {
     ]
 
     @Test(arguments: calls) func `a full standard output is an error`(call: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let words = [call[0], container.path] + call.dropFirst()
         let outcome = try await container.start("groupctl", words, input: "content", output: .file("/dev/full"))
@@ -23,7 +23,7 @@ struct `Standard output` {
     @Test(arguments: calls) func `a standard output without a reader ends a command quietly with 0`(call: [String])
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let words = [call[0], container.path] + call.dropFirst()
         let outcome = try await container.start("groupctl", words, input: "content", output: .closedPipe).finish()
@@ -33,7 +33,7 @@ struct `Standard output` {
     @Test(arguments: [[], ["--json"]]) func `a full standard output of a follower is an error`(options: [String])
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let words = ["--since", "start"] + options + [container.path]
         let outcome = try await container.start("watch-group", words, output: .file("/dev/full")).finish()
@@ -42,7 +42,7 @@ struct `Standard output` {
     }
 
     @Test func `an idle follower ends when the reader of its output is gone`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         watcher.closeOutput()
         let outcome = try await watcher.finish(within: .seconds(20))
@@ -52,7 +52,7 @@ struct `Standard output` {
     }
 
     @Test func `a follower whose reader goes after a line ends at the next line`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         try await container.done("write", "a", input: "1")
         #expect(try await watcher.readLine() == "created\ta")
@@ -63,7 +63,7 @@ struct `Standard output` {
     }
 
     @Test func `the standard output of read is the item's content only`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         try await container.done("write", "binary", input: content)
         let outcome = try await container.done("read", "binary", "--verbose", "--json")
@@ -71,7 +71,7 @@ struct `Standard output` {
     }
 
     @Test func `a successful command without a result prints nothing`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         for outcome in [
             try await container.done("create"), try await container.done("write", "a", input: "x"),
             try await container.done("update", "a", "--", "cat"),
@@ -90,7 +90,7 @@ struct `Standard output` {
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `a signal ends a follower whose reader does not read`(signal: Int32) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.shell(#"cd "$1" && seq -f n%06g 5000 | xargs touch"#)
         let outcome = try await container.shell(
             Self.unreadScript, "\(signal)", BuildDirectory.resolve("watch-group"), "--since", "snapshot", "--json",
@@ -99,7 +99,7 @@ struct `Standard output` {
     }
 
     @Test func `a signal ends a listener whose reader does not read, and acknowledges nothing`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let message = [UInt8](repeating: UInt8(ascii: "m"), count: 270_000)
         for _ in 0..<3 { try await container.done("channels post", "c", input: message) }
         let follow = ["channels", "follow", container.path, "c", "--listener", "l", "--from", "oldest"]

@@ -16,7 +16,7 @@ struct `A member in a PID namespace` {
         return try await LockHolder(of: "a", in: container, purpose: "the-holder", wrapper: wrapper)
     }
 
-    private func tried(_ wrapper: [String], in container: TemporaryContainer) async throws -> Command.Outcome {
+    private func tried(_ wrapper: [String], in container: TemporaryContainer) async throws -> RunningProcess.Outcome {
         let words =
             wrapper.dropFirst() + [BuildDirectory.resolve("groupctl"), "read", container.path, "a", "--timeout", "0"]
         return try await container.start(wrapper[0], Array(words)).finish()
@@ -32,7 +32,7 @@ struct `A member in a PID namespace` {
     func `a member in a PID namespace is named outside by its number there, and shown as stopped`(wrapper: [String])
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await held(wrapper, in: container)
         let member = try #require(try await JSONStatus(of: container).members.first { $0.purpose == "the-holder" })
         #expect(member.pidNamespace == nil)
@@ -53,7 +53,7 @@ struct `A member in a PID namespace` {
     func `a member in a PID namespace names a holder outside by the holder's namespace`(wrapper: [String])
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await held([], in: container)
         let here = holder.command.identifier
         holder.command.signal(SIGSTOP)
@@ -72,7 +72,7 @@ struct `A member in a PID namespace` {
 
     @Test(arguments: wrappers)
     func `a member in a PID namespace is named inside by its number there`(wrapper: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         // The shell is process 1 of the namespace, the holder its child.
         let script = #"""

@@ -6,7 +6,7 @@ import Testing
     private let container: TemporaryContainer
 
     init() async throws {
-        container = try await TemporaryContainer()
+        container = try TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
     }
 

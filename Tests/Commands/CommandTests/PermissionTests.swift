@@ -8,7 +8,7 @@ import Testing
 struct `Another user of a container` {
     /// A container of root, in a directory that every user may enter.
     private func container(_ options: String...) async throws -> TemporaryContainer {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         _ = try await container.start("groupctl", ["create", container.path] + options).finish()
         try await container.done("write", "a", input: "secret")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
@@ -16,7 +16,7 @@ struct `Another user of a container` {
     }
 
     private func asNobody(_ words: [String], in container: TemporaryContainer, groups: String? = nil) async throws
-        -> Command.Outcome
+        -> RunningProcess.Outcome
     {
         try await container.start(
             "setpriv", nobody(groups: groups) + [BuildDirectory.resolve("groupctl")] + words, input: "changed"
@@ -24,12 +24,12 @@ struct `Another user of a container` {
     }
 
     @Test func `the owner of a directory that its mode closes copies, moves and removes it`() async throws {
-        let surroundings = try await TemporaryContainer(creating: false)
+        let surroundings = try TemporaryContainer(creating: false)
         #expect(try await surroundings.shell("chmod 777 \"${1%/*}\"").status == 0)
         _ = try await asNobody(["create", surroundings.path], in: surroundings)
         let script = "cd \"$1\" && mkdir -p d e/sub && echo x >d/f && chmod 555 d e e/sub"
         _ = try await surroundings.start("setpriv", nobody() + ["sh", "-c", script, "sh", surroundings.path]).finish()
-        func call(_ words: String...) async throws -> Command.Outcome {
+        func call(_ words: String...) async throws -> RunningProcess.Outcome {
             try await asNobody([words[0], surroundings.path] + words.dropFirst(), in: surroundings)
         }
         for words in [["copy", "-r", "d", "new/d"], ["copy", "-r", "e", "e2"], ["move", "d", "new/moved"]] {

@@ -21,7 +21,7 @@ struct `reader.py` {
     }
 
     @Test func `reader.py reads every kind of change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for name in ["a", "f/b", "tab\there", #"back\slash"#, "new\nline", "ä\u{1B}\u{85}"] {
             try await container.done("write", name, input: "1")
         }
@@ -36,7 +36,7 @@ struct `reader.py` {
 
     // fault: appender-stopped
     @Test func `reader.py follows a journal as watch-group does while it is written and dropped`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         try await container.done("create", "--journal-size", "2M")
         let reader = try container.start("python3", ["-u", Self.program, container.path])
         let words = ["--since", "start", container.path]
@@ -64,7 +64,7 @@ struct `reader.py` {
 
     @Test(arguments: [true, false])
     func `reader.py keeps a copy that is right, also when it is behind`(isBehind: Bool) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "d/x", input: "0")
         let copy = container.directory + "/copy"
         let reader = try container.start("python3", ["-u", Self.program, container.path, "--copy", copy])
@@ -84,7 +84,7 @@ struct `reader.py` {
     }
 
     @Test func `reader.py reports degraded, and lost places after a cut`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         try await container.done("create", "--journal-size", "1M")
         for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }
         // The segment that is cut must not be the last one: the next segment shows that it ended later.

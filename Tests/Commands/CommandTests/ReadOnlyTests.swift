@@ -34,7 +34,7 @@ struct `A container on a read-only mount` {
     }
 
     /// Starts a test-member, which runs until it is killed, and returns after it has printed `word`.
-    private func member(_ words: String, in disk: SmallFileSystem, prints word: String) async throws -> Command {
+    private func member(_ words: String, in disk: SmallFileSystem, prints word: String) async throws -> RunningProcess {
         let script = "mkfifo gate-$$; exec 3<>gate-$$; exec \(BuildDirectory.resolve("test-member")) \(words) <&3"
         let member = try disk.start("sh", ["-c", script])
         guard try await member.readLine() == word else {
@@ -246,7 +246,7 @@ struct `A container on overlayfs` {
             """
         let made = try await disk.shell(script)
         #expect(made.status == 0, "\(made)")
-        func asNobody(_ script: String) throws -> Command {
+        func asNobody(_ script: String) throws -> RunningProcess {
             try disk.start("setpriv", nobody() + ["sh", "-c", script])
         }
         let watch = try asNobody("exec watch-group ./merged/c --verbose --since start --count 4")
@@ -273,7 +273,7 @@ struct `A container on overlayfs` {
             """
         let made = try await disk.shell(script)
         #expect(made.status == 0, "\(made)")
-        func asNobody(_ script: String) throws -> Command {
+        func asNobody(_ script: String) throws -> RunningProcess {
             try disk.start("setpriv", nobody() + ["sh", "-c", script])
         }
         let reader = try asNobody("exec groupctl defaults batch ./merged/c s <>questions")
@@ -296,11 +296,11 @@ struct `A container on overlayfs` {
     .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `A readable container of another user` {
     @Test func `a readable container of another user is read and followed, and changes are refused`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1\n")
         let opened = "chmod -R a+rX \"$1\" && chmod 711 \"$1/..\" && ln -s \"$1\" \"$1/../view\""
         #expect(try await container.shell(opened).status == 0)
-        func asNobody(_ script: String) throws -> Command {
+        func asNobody(_ script: String) throws -> RunningProcess {
             try container.start(
                 "setpriv", nobody() + ["sh", "-c", "cd \"$1/..\"; " + script, "sh", container.path])
         }

@@ -24,13 +24,13 @@ struct `A writer killed between its rename and its record` {
     }
 
     @Test func `the next process records the change of a writer killed before its record`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try killWriter(of: "a", in: container)
         try await expectOneRecord(of: "a", among: ["created\ta"], in: container)
     }
 
     @Test func `the next writer of the item records a killed writer's change, while others live`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--count", "1")
         try killWriter(of: "a", in: container)
         #expect(try await container.done("read", "a").text == "content")
@@ -39,7 +39,7 @@ struct `A writer killed between its rename and its record` {
     }
 
     @Test func `the next process records a killed writer's change, also with another slot`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         // A follower might repair the change at once; a process that only holds a lock does not.
         let other = try await LockHolder(of: "b", in: container, purpose: "other")
         try killWriter(of: "a", in: container)
@@ -50,7 +50,7 @@ struct `A writer killed between its rename and its record` {
 
     @Test(.enabled(if: canPlayNobody, "needs root and setpriv(1)"))
     func `another user of the Unix group records a killed writer's change`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         try await container.done("create", "--unix-group", "games")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
         try killWriter(of: "a", in: container)

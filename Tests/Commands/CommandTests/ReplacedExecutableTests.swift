@@ -6,7 +6,7 @@ import Testing
 @Suite(.tags(.process)) struct `An executable that is replaced while it runs` {
     private let container: TemporaryContainer
 
-    init() async throws { container = try await TemporaryContainer() }
+    init() async throws { container = try TemporaryContainer() }
 
     /// Copies one of our executables to a name of the test's, in place of an earlier copy. Another process makes the
     /// copy: a child of this process that is started meanwhile would have it open for writing, and then it could not be

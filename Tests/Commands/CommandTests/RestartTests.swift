@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process)) struct `watch-group --ready-fd` {
     @Test func `--ready-fd writes the cursor once every later change is seen, and closes the descriptor`() async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = """
             mkfifo "$1.ready"
             watch-group --ready-fd 3 -n 1 "$1" 3>"$1.ready" >"$1.log" & cursor=$(cat "$1.ready"); echo x >"$1/a"; wait
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `--ready-fd 1 is a line of standard output, also before COMMAND and for keys`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for words in [[container.path], ["--defaults", "s", container.path], [container.path, "--", "cat"]] {
             let watcher = try container.start("watch-group", ["--ready-fd", "1"] + words)
             let line = try #require(try await watcher.readLine())
@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: ["999", "0", "2", "-1", "x", ""])
     func `--ready-fd needs a descriptor that is open for writing`(number: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.start("watch-group", ["--ready-fd=\(number)", container.path]).finish()
         #expect(outcome.status == 64 && outcome.errors.contains("--ready-fd: "), "\(outcome)")
         let reading = try await container.shell("watch-group --ready-fd 3 \"$1\" 3</dev/null")
@@ -37,12 +37,12 @@ import Testing
 }
 
 @Suite(.serialized, .tags(.process)) struct `watch-group --restart` {
-    private func start(_ container: TemporaryContainer, _ options: [String], _ script: String) throws -> Command {
+    private func start(_ container: TemporaryContainer, _ options: [String], _ script: String) throws -> RunningProcess {
         try container.start("watch-group", options + [container.path, "--", "sh", "-c", script])
     }
 
     @Test func `--run-at-start runs COMMAND once before the first change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "old", input: "1")
         let watcher = try start(container, ["--run-at-start", "-n", "2"], "cat; echo \"$GROUP_PATHS\"")
         #expect(try await watcher.readLine() == "0")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `a COMMAND of --run-at-start that fails is run again`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try start(
             container, ["--run-at-start", "-n", "1"], "echo \"$GROUP_FAILURES\"; [ \"$GROUP_FAILURES\" = 1 ]")
         let outcome = try await watcher.finish()
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `--restart ends COMMAND and starts it again for each batch, and ends it with watch-group`() async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let file = container.directory + "/cursor"
         let watcher = try start(
             container, ["--restart", "--run-at-start", "--cursor-file", file, "--grace", "1s"], Self.server)
@@ -82,7 +82,7 @@ import Testing
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `a COMMAND that does not end, and what it has started, is killed after the grace`(signal: Int32) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let deaf = "trap '' TERM INT HUP; tail -f /dev/null & echo begun; exec tail -f /dev/null"
         let watcher = try start(container, ["--restart", "--run-at-start", "--grace", "50ms"], deaf)
         #expect(try await watcher.readLine() == "begun")
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `a COMMAND that ends by itself is started again at the next change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try start(container, ["--restart", "--run-at-start"], "echo run; exit 3")
         for item in ["a", "b"] {
             #expect(try await watcher.readLine() == "run")
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `COMMAND of --restart dies with watch-group, and after --timeout`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = "echo begun; exec tail -f /dev/null"
         let watcher = try start(container, ["--restart", "--run-at-start"], script)
         #expect(try await watcher.readLine() == "begun")
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `--restart and --run-at-start need COMMAND, which has to exist`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for words in [
             ["--restart", container.path], ["--run-at-start", container.path], ["--grace", "1", container.path],
             ["--restart", "-n", "1", container.path, "--", "cat"], ["--grace", "1s", container.path, "--", "cat"],

@@ -36,7 +36,7 @@ struct `The script of docs/guide/following.md` {
 
     @Test(arguments: ["a", "c", "d", "e"])
     func `the documented script handles each change once, although its pipeline is killed`(path: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         let steps = try await container.start(
             "test-member", ["steps", container.path], input: "transaction write c 1 ; move b d\n"
@@ -48,7 +48,7 @@ struct `The script of docs/guide/following.md` {
     }
 
     @Test func `the documented script goes on in another container`() async throws {
-        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        let (container, other) = (try TemporaryContainer(), try TemporaryContainer())
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         #expect(try await handled(killedAt: "none", container) == ["created a", "created b"])
         try await other.done("write", "z", input: "1")
@@ -60,7 +60,7 @@ struct `The script of docs/guide/following.md` {
     }
 
     @Test func `the cursor before a line is the place after the line`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let steps = try await container.start(
             "test-member", ["steps", container.path], input: "write b 1\ntransaction write c 1 ; move b d\nwrite e 1\n"
         ).finish()

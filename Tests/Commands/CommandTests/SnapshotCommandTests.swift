@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process))
 struct `watch-group --since snapshot` {
     @Test func `--since snapshot prints the items, a bookmark, and then changes`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["b/a", "a", "gone"] { try await container.done("write", item, input: "12") }
         try await container.done("remove", "gone")
         // No process watches, and the change is detected nevertheless.
@@ -27,7 +27,7 @@ struct `watch-group --since snapshot` {
     }
 
     @Test func `a snapshot that was cut off begins again, and a complete snapshot does not`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         let file = container.directory + "/cursor"
         let words = ["--since", "snapshot", "--cursor-file", file, "--count"]
@@ -45,7 +45,7 @@ struct `watch-group --since snapshot` {
     }
 
     @Test func `--since snapshot after a lost place prints a rescan and all items`() async throws {
-        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        let (container, other) = (try TemporaryContainer(), try TemporaryContainer())
         try await container.done("write", "a", input: "1")
         let file = container.directory + "/cursor"
         let foreign = try await JSONStatus(of: other).journal.cursor
@@ -57,7 +57,7 @@ struct `watch-group --since snapshot` {
     }
 
     @Test func `--bookmarks prints a bookmark at the beginning and after each quiet time`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let watcher = try await container.watching("--since", "start", "--bookmarks", "--json", "--include", "[ab]")
         #expect(try await watcher.readLines(2).map { try JSONChange($0).kind } == ["created", "bookmark"])

@@ -8,7 +8,7 @@ import Testing
     private static let bound = Duration.seconds(15)
 
     @Test func `doctor finds a replaced member table`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         // Longer than the test, however slow the machine is.
         let holder = try container.start("lock", "item", "--", "sh", "-c", "echo held; exec sleep 600")
         defer { holder.signal(SIGKILL) }
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `a follower ends when the .group directory is moved away`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let follower = try await container.watching()
         _ = try await container.shell("mv \"$1/.group\" \"$1.group\"")
         let outcome = try await follower.finish(within: Self.bound)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `a removed member table is not called a removed container`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let follower = try await container.watching()
         _ = try await container.shell("rm \"$1/.group/members\"")
         let outcome = try await follower.finish(within: Self.bound)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a removed format file is damage, for which create is no remedy`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "x")
         _ = try await container.shell("rm \"$1/.group/format\"")
         let outcome = try await container.run("read", "a")
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `a follower of a removed journal reports damage`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let follower = try await container.watching()
         _ = try await container.shell("rm \"$1/.group/journal/1.log\"")
         let outcome = try await follower.finish(within: Self.bound)

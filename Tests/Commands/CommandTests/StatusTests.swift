@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .tags(.process))
 struct `groupctl status and changes` {
     @Test func `status prints the members and the locks of each`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let watcher = try await container.watching("--purpose", "the-watcher")
         let outcome = try await container.done("status", "--json", "--purpose", "the-asker")
@@ -33,7 +33,7 @@ struct `groupctl status and changes` {
     @Test func `status --watch prints the status again after a change, until its count or a time without one`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watching = try RunningProcess(
             ["groupctl", "status", container.path, "--watch", "--json", "--count", "2"])
         try watching.waitForLines(1)
@@ -43,7 +43,7 @@ struct `groupctl status and changes` {
         #expect(status == 0 && lines.count == 2)
         #expect(lines.first?.contains("the-holder") == false && lines.last?.contains("the-holder") == true)
         let silent = try RunningProcess(["groupctl", "status", container.path, "--watch", "--timeout", "0.2"])
-        #expect(try silent.finish().status == 2)
+        #expect(try await silent.finish().status == 2)
         #expect(try await holder.release().status == 0)
     }
 
@@ -65,7 +65,7 @@ struct `groupctl status and changes` {
             var suites: [Log]
             var channels: [Log]
         }
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(!(try await container.done("status").text.contains("suites")))
         for value in ["1", "2"] { _ = try await container.defaults("settings", "set", "k", value) }
         do {
@@ -92,7 +92,7 @@ struct `groupctl status and changes` {
     }
 
     @Test func `status prints living members only`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         #expect(try await JSONStatus(of: container).members.count == 2)
         watcher.signal(SIGKILL)
@@ -101,7 +101,7 @@ struct `groupctl status and changes` {
     }
 
     @Test func `changes go on from the cursor of status`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let cursor = try await JSONStatus(of: container).journal.cursor
         #expect(try await container.done("changes", "--since", cursor).output.isEmpty)
@@ -118,7 +118,7 @@ struct `groupctl status and changes` {
 
     @Test(arguments: ["", "garbage", "g1-", "g1-zz", "START", "12", "g1-" + String(repeating: "0", count: 63)])
     func `changes refuses a malformed cursor`(text: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for outcome in [
             try await container.run("changes", "--since", text), try await container.watch("--since", text).finish(),
         ] {
@@ -128,7 +128,7 @@ struct `groupctl status and changes` {
     }
 
     @Test func `changes with a cursor of another container prints one rescan`() async throws {
-        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        let (container, other) = (try TemporaryContainer(), try TemporaryContainer())
         for _ in 0..<2 { try await other.done("write", UUID().uuidString, input: "x") }
         try await container.done("write", "a", input: "1")
         let foreign = try await JSONStatus(of: other).journal.cursor
@@ -145,7 +145,7 @@ struct `groupctl status and changes` {
     }
 
     @Test func `changes with a cursor from before a copy or restore prints a rescan`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("cp -a \"$1\" \"$1.saved\"").status == 0)
         try await container.done("write", "b", input: "1")

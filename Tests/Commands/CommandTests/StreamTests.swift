@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process))
 struct `A line of watch-group` {
     @Test func `a line of watch-group in a pipe is KIND, a tab and PATH, at once`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         for (item, content, expected) in [
             ("a", "1", ["created\ta"]), ("a", "2", ["modified\ta"]), ("f/b", "1", ["created\tf", "created\tf/b"]),
@@ -19,7 +19,7 @@ struct `A line of watch-group` {
     }
 
     @Test func `the leader goes on watching while nothing reads its own lines, and loses none of them`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let gate = container.directory + "/gate"
         let script = #"mkfifo "$2" && watch-group --verbose --count 500 "$1" | { read x < "$2"; cat; }"#
         let leader = try container.start("sh", ["-c", script, "sh", container.path, gate])
@@ -40,7 +40,7 @@ struct `A line of watch-group` {
     }
 
     @Test func `a line of watch-group escapes each name uniquely`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--count", "7")
         let names = ["a\tb", "a\nb", "a\rb", #"a\b"#, #"a\tb"#, "a\u{1B}[2Jb", "ä b\u{7F}\u{85}"]
         for name in names { try await container.done("write", name, input: "x") }
@@ -54,7 +54,7 @@ struct `A line of watch-group` {
     }
 
     @Test func `a line of watch-group with --json has the documented fields in order`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "2")
         let writer = try container.start("write", "Library/todo.json", "--purpose", "todo-app", input: "123456")
         #expect(try await writer.finish().status == 0)
@@ -80,7 +80,7 @@ struct `A line of watch-group` {
     }
 
     @Test func `a line of watch-group with --color always is the line of a terminal`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", "--purpose", "todo-app", input: "x")
         let words = ["--since", "start", "--count", "1", "--color", "always", container.path]
         let colored = try await container.start("watch-group", words).finish()
@@ -91,7 +91,7 @@ struct `A line of watch-group` {
     }
 
     @Test func `the lines of watch-group have every process's changes in order`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "40")
         let script = "for i in 1 2 3 4 5 6 7 8 9 10; do echo $2 $i | groupctl write \"$1\" \"$2\" --relaxed; done"
         let writers = try ["a", "b", "c", "d"].map {

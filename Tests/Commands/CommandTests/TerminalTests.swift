@@ -7,7 +7,7 @@ import Testing
     .serialized, .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"),
     .tags(.process))
 struct `watch-group on a terminal` {
-    private func shown(_ container: TemporaryContainer, _ options: String) throws -> Command {
+    private func shown(_ container: TemporaryContainer, _ options: String) throws -> RunningProcess {
         let program = BuildDirectory.resolve("watch-group")
         return try container.start(
             "script", ["-qec", "'\(program)' \(options) '\(container.path)'", "/dev/null"],
@@ -15,7 +15,7 @@ struct `watch-group on a terminal` {
     }
 
     @Test func `watch-group on a terminal shows the time, colored kind, path, process, and a summary`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", "--purpose", "todo-app", input: "1")
         try await container.done("move", "a", "b", "--purpose", "todo-app")
         let outcome = try await shown(container, "--since start --count 2").finish()
@@ -29,7 +29,7 @@ struct `watch-group on a terminal` {
     }
 
     @Test func `watch-group on a terminal prints its summary when it is interrupted`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let watcher = try shown(container, "--since start")
         #expect(try await watcher.readLine()?.contains("created") == true)
@@ -42,7 +42,7 @@ struct `watch-group on a terminal` {
 
     @Test(arguments: ["", "--color never", "--format %w%f%u"])
     func `watch-group on a terminal escapes control characters of names`(options: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for name in ["\u{1b}]0;x\u{7}", "\u{9b}2J", "a\r", "\u{202e}b", "\u{200b}c"] {
             try await container.done("write", name, "--purpose", "p\u{202e}", input: "1")
         }
@@ -57,7 +57,7 @@ struct `watch-group on a terminal` {
 
     @Test(arguments: ["list", "defaults list", "channels list", "status"])
     func `names on a terminal are shown without characters that reorder text`(call: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "\u{202e}b", input: "1")
         try await container.done("defaults set", "s\u{202e}b", "key", "1")
         try await container.done("channels post", "c\u{202e}b", "text")

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process))
 struct `groupctl update` {
     @Test func `update passes the content to COMMAND and writes its output`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await container.run("update", "a", "--", "wc", "-c").status == 0)
         #expect(try container.content("a") == "0\n", "an absent item counts as empty")
         #expect(try await container.run("update", "a", "--", "sed", "s/^/now /").status == 0)
@@ -23,7 +23,7 @@ struct `groupctl update` {
     func `update ends with the status of a failed COMMAND and writes nothing`(script: String, status: Int32)
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let outcome = try await container.run("update", "a", "--", "sh", "-c", "echo why >&2; " + script)
         #expect(outcome.status == status, "\(outcome)")
@@ -38,7 +38,7 @@ struct `groupctl update` {
     }
 
     @Test func `update empties an item only if that is allowed`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let refused = try await container.run("update", "a", "--", "true")
         #expect(refused.status == 65 && refused.errors.contains("--allow-empty"), "\(refused)")
@@ -50,7 +50,7 @@ struct `groupctl update` {
     }
 
     @Test func `update ends with a shell's statuses for a COMMAND that cannot be run`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let missing = try await container.run("update", "a", "--", "no-such-command")
         #expect(missing.status == 127, "\(missing)")
         let plain = try await container.run("update", "a", "--", container.path + "/.group/format")
@@ -61,7 +61,7 @@ struct `groupctl update` {
     }
 
     @Test func `update allows a COMMAND that ignores its input, or prints before it reads`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let content = [UInt8](repeating: UInt8(ascii: "x"), count: 1_000_000)
         try await container.done("write", "a", "--relaxed", input: content)
         #expect(try await container.run("update", "a", "--", "echo", "short").status == 0)
@@ -72,7 +72,7 @@ struct `groupctl update` {
     }
 
     @Test func `update --exit-code ends with 3 if the content is unchanged`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await container.run("update", "a", "--exit-code", "--", "echo", "x").status == 0)
         #expect(try await container.run("update", "a", "--exit-code", "--", "cat").status == 3)
         #expect(try await container.run("update", "a", "--", "cat").status == 0)
@@ -82,14 +82,14 @@ struct `groupctl update` {
     }
 
     @Test func `update passes words that are not UTF-8 to COMMAND unchanged`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let word: [UInt8] = [0xFF, 0x20, 0x80]
         try await container.done("update", "a", "--", "printf", "%s", word)
         #expect(try await container.done("read", "a").output == word)
     }
 
     @Test func `update starts COMMAND with a shell's signal handling`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         // If SIGPIPE is ignored, yes(1) prints an error.
         let outcome = try await container.run("update", "a", "--", "sh", "-c", "yes | head -n 1")
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")

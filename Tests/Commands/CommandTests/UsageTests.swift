@@ -32,7 +32,7 @@ struct `Usage errors of the commands` {
         program: String, line: String, message: String, teacher: String
     ) async throws {
         let words = line.split(separator: " ").map(String.init)
-        let outcome = try await Command(program, words, environment: ["GROUP_CONTAINERS_HOME": "/nonexistent"]).finish()
+        let outcome = try await RunningProcess(program, words, environment: ["GROUP_CONTAINERS_HOME": "/nonexistent"]).finish()
         #expect(outcome.status == 64, "\(outcome)")
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.hasPrefix("\(program): ") && outcome.errors.contains(message), "\(outcome)")
@@ -41,7 +41,7 @@ struct `Usage errors of the commands` {
 
     @Test(arguments: ["", ".hidden", "-x", "a b", "ä", "a\nb", "a:b", String(repeating: "a", count: 256)])
     func `a malformed identifier is a usage error that advises a path`(identifier: String) async throws {
-        let outcome = try await Command(
+        let outcome = try await RunningProcess(
             "groupctl", ["create", "--", identifier], environment: ["GROUP_CONTAINERS_HOME": "/nonexistent"]
         ).finish()
         #expect(outcome.status == 64, "\(outcome)")
@@ -51,7 +51,7 @@ struct `Usage errors of the commands` {
     }
 
     @Test func `an identifier without any home is a usage error that names the variables`() async throws {
-        let outcome = try await Command(
+        let outcome = try await RunningProcess(
             "groupctl", ["create", "g"], environment: ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": nil, "HOME": nil]
         ).finish()
         #expect(outcome.status == 64, "\(outcome)")
@@ -65,14 +65,14 @@ struct `Usage errors of the commands` {
         ["read", "GROUP", "\u{1B}[31m\n"],
     ])
     func `control characters of any argument are escaped once in a message`(words: [String]) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.start("groupctl", words.map { $0 == "GROUP" ? container.path : $0 }).finish()
         #expect(outcome.errors.contains(#"\033[31m\012"#), "\(outcome)")
         #expect(outcome.errors.unicodeScalars.count { $0.properties.generalCategory == .control } == 1, "\(outcome)")
     }
 
     @Test func `control characters of an environment variable are escaped in an error`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await container.start(
             "groupctl", ["read", container.path, "a"], environment: ["GROUP_QUESTION": "\u{1B}[31m"]
         ).finish()
@@ -80,27 +80,27 @@ struct `Usage errors of the commands` {
     }
 
     @Test func `control characters of an argument are escaped in an error`() async throws {
-        let outcome = try await Command("groupctl", ["\u{1B}[2J"]).finish()
+        let outcome = try await RunningProcess("groupctl", ["\u{1B}[2J"]).finish()
         #expect(outcome.status == 64)
         #expect(!outcome.errors.contains("\u{1B}"))
     }
 
     @Test(arguments: [["read", "g", "--quiet"], ["-q", "read", "g"], ["read", "-vq", "g"]])
     func `an error with --quiet prints no message`(words: [String]) async throws {
-        let outcome = try await Command("groupctl", words).finish()
+        let outcome = try await RunningProcess("groupctl", words).finish()
         #expect(outcome.status == 64)
         #expect(outcome.errors == "")
     }
 
     @Test func `an error with --json is one object`() async throws {
-        let outcome = try await Command("groupctl", ["read", "g", "--json"]).finish()
+        let outcome = try await RunningProcess("groupctl", ["read", "g", "--json"]).finish()
         let error = try JSONError(outcome)
         #expect(outcome.status == 64)
         #expect(error == JSONError(code: "usage", cause: "missing PATH (try 'groupctl read --help')"))
     }
 
     @Test func `a Unix group that does not exist is named`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await container.run("create", "--unix-group", "no-such-group")
         #expect(outcome.status == 64, "\(outcome)")
         #expect(outcome.errors.contains("'no-such-group'") && outcome.errors.contains("no Unix group of that name"))

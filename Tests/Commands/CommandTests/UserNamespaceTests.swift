@@ -11,7 +11,7 @@ import Testing
 struct `A member in a user namespace` {
     /// Twenty files of another user, as the journal has them.
     private func prepared() async throws -> TemporaryContainer {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = #"cd "$1" && for i in $(seq 20); do echo x > f$i || exit; done; chown 1000:1000 f*"#
         #expect(try await container.shell(script).status == 0)
         #expect(try await container.done("changes", "--since", "start").lines.count == 20)
@@ -19,7 +19,7 @@ struct `A member in a user namespace` {
     }
 
     private func start(_ program: String, _ words: [String], in container: TemporaryContainer, input: String = "")
-        throws -> Command
+        throws -> RunningProcess
     {
         try container.start("unshare", ["-U", "-r", BuildDirectory.resolve(program)] + words, input: input)
     }

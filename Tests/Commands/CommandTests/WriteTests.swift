@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .tags(.process, .root))
 struct `groupctl write` {
     @Test func `write replaces the content and keeps the mode`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         for mode in ["640", "444", "4755"] {
             #expect(try await container.shell("chmod \(mode) \"$1/a\"").status == 0)
@@ -16,7 +16,7 @@ struct `groupctl write` {
     }
 
     @Test func `what killed writers left in staging goes with the next command, while members live`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching()
         // A writer has up to a mebibyte in memory, and the rest in staging.
         let script = """
@@ -40,14 +40,14 @@ struct `groupctl write` {
     }
 
     @Test func `write creates a new item with the mode of the umask`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await container.shell("umask 027; echo x | groupctl write \"$1\" f/a").status == 0)
         #expect(try container.mode("f/a") == 0o640)
         #expect(try container.mode("f") == 0o750)
     }
 
     @Test func `write --mode sets the mode`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", "--mode", "600", input: "1")
         #expect(try container.mode("a") == 0o600)
         try await container.done("write", "a", "--mode=0664", input: "2")
@@ -59,7 +59,7 @@ struct `groupctl write` {
     }
 
     @Test(.enabled(if: isRoot)) func `write keeps owner and group`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("chown 65534:60 \"$1/a\"").status == 0)
         try await container.done("write", "a", input: "2")
@@ -68,7 +68,7 @@ struct `groupctl write` {
 
     // fault: attributes
     @Test func `write keeps extended attributes`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "1")
         // Memory file systems of older kernels have no attributes of users, and Glibc's module no setxattr.
         let script = "import os, sys; f = sys.argv[1] + '/a'; os.setxattr(f, 'user.test', b'v')"
@@ -82,7 +82,7 @@ struct `groupctl write` {
 
     // fault: hard-links
     @Test func `write leaves another hard link with the old content`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "old")
         #expect(try await container.shell("ln \"$1/a\" \"$1/b\"").status == 0)
         try await container.done("write", "a", input: "new")
@@ -90,7 +90,7 @@ struct `groupctl write` {
     }
 
     @Test func `write of the same content changes nothing, and ends with 3 with --exit-code`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "same")
         let inode = try await container.shell("stat -c %i-%y \"$1/a\"").text
         #expect(try await container.run("write", "a", input: "same").status == 0)
@@ -101,7 +101,7 @@ struct `groupctl write` {
     }
 
     @Test func `write --json prints its outcome`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let first = try await container.done("write", "f/a", "--json", input: "1")
         #expect(first.text == #"{"path":"f/a","outcome":"written","generation":2}"# + "\n")
         let second = try await container.done("write", "f/a", "--json", input: "1")
@@ -111,7 +111,7 @@ struct `groupctl write` {
     }
 
     @Test func `write creates missing directories, each a change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a/b/c", input: "1")
         try await container.done("write", "a/b/d", "--relaxed", input: "1")
         #expect(
@@ -120,7 +120,7 @@ struct `groupctl write` {
     }
 
     @Test(arguments: [0, 1, 65_536, 5_000_000]) func `write accepts content of any length`(length: Int) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let content = (0..<length).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
         try await container.done("write", "a", "--relaxed", input: content)
         #expect(try Data(contentsOf: URL(fileURLWithPath: container.path + "/a")) == Data(content))
@@ -128,7 +128,7 @@ struct `groupctl write` {
     }
 
     @Test func `write accepts a name that is not UTF-8, and every command prints it`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let name: [UInt8] = [0x66, 0xFF, 0xC3, 0xA4, 0x80]
         let watcher = try await container.watching("--count", "1")
         let json = try await container.watching("--count", "1", "--json")

@@ -22,7 +22,7 @@ struct `Findings about watching` {
     }
 
     /// Returns the watcher's first line of that kind; nil if it ends before.
-    private func degraded(_ watcher: Command) async throws -> String? {
+    private func degraded(_ watcher: RunningProcess) async throws -> String? {
         while let line = try await watcher.readLine() { if line.hasPrefix("degraded") { return line } }
         return nil
     }
@@ -30,14 +30,14 @@ struct `Findings about watching` {
     /// Starts a program in a user namespace of its own that has this little of inotify.
     private func start(
         _ program: String, _ words: [String], in container: TemporaryContainer, limit: String, _ number: Int
-    ) throws -> Command {
+    ) throws -> RunningProcess {
         let script = "echo \(number) > /proc/sys/user/max_inotify_\(limit) && exec \"$0\" \"$@\""
         return try container.start(
             "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve(program)] + words + [container.path])
     }
 
     @Test func `the doctor reports that no process follows, and nothing once one does`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await codes(container) == ["leaderMissing"])
         let watcher = try await container.watching()
         #expect(try await codes(container) == [])
@@ -48,7 +48,7 @@ struct `Findings about watching` {
 
     // fault: leader-stopped
     @Test func `the doctor names a leader that is stopped`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let watcher = try await container.watching("--purpose", "the-watcher")
         try #require(watcher.stop())
         let found = try await firstFindings(container)
@@ -64,7 +64,7 @@ struct `Findings about watching` {
 
     // fault: leader-stopped
     @Test func `verbose followers report what became of the leadership`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let first = try await container.watching()
         let second = try await container.watching()
         #expect(try await first.readLine(from: .errors)?.hasPrefix("leadershipTaken: ") == true)
@@ -76,7 +76,7 @@ struct `Findings about watching` {
 
     // fault: holder-stopped
     @Test func `the doctor names a process that is stopped with a lock`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let holder = try await LockHolder(of: "item", in: container, purpose: "the-holder")
         #expect(try await container.findings().isEmpty)
         try #require(holder.command.stop())
@@ -90,7 +90,7 @@ struct `Findings about watching` {
     // fault: no-inotify
     @Test(arguments: [("instances", 0), ("watches", 3)])
     func `the doctor reports what the leader lacks of inotify, and where`(limit: String, number: Int) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await WatchedContainer.run("mkdir -p a/b c", in: container)
         let watcher = try start("watch-group", [], in: container, limit: limit, number)
         _ = try await degraded(watcher)
@@ -107,7 +107,7 @@ struct `Findings about watching` {
     )
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await WatchedContainer.run("mkdir -p a/b c", in: container)
         let outcome = try await start("groupctl", ["doctor", "--json"], in: container, limit: limit, number).finish()
         let found = try outcome.lines.map { try JSONFinding($0) }.filter { $0.severity != "note" }
@@ -121,7 +121,7 @@ struct `Findings about watching` {
     // fault: read-only
     @Test(.enabled(if: isRoot, "needs root"))
     func `the doctor names the directories that the user may not enter`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.shell("chmod 711 \"$1/..\"; mkdir -p \"$1/closed/inner\"; chmod 700 \"$1/closed\"")
         func asNobody() async throws -> [JSONFinding] {
             let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", BuildDirectory.resolve("groupctl")]
@@ -139,7 +139,7 @@ struct `Findings about watching` {
 
     // fault: truncated-map
     @Test(.needsRoot) func `the doctor reports a directory that is closed to the leader`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await container.shell(
             "chmod 711 \"$1/..\"; chown -R 65534 \"$1\"; mkdir \"$1/closed\"; chmod 000 \"$1/closed\"")
         let watcher = try container.start(

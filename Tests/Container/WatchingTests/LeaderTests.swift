@@ -11,9 +11,9 @@ struct `Leaders of a container` {
     }
 
     @Test func `of many followers one is the leader, and each gets every change once`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await leaders(container) == [])
-        var watchers: [Command] = []
+        var watchers: [RunningProcess] = []
         for _ in 0..<5 { watchers.append(try container.start("watch-group", ["--verbose", container.path])) }
         for watcher in watchers { #expect(try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true) }
         let elected = try await leaders(container)
@@ -96,7 +96,7 @@ struct `Leaders of a container` {
     // fault: no-inotify
     @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
     func `a leader without inotify compares every so often, and reports that once`(limit: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await WatchedContainer.run("mkdir -p a/b c", in: container)
         let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" --json --since start \"$1\""
         let watcher = try container.start(
@@ -127,7 +127,7 @@ struct `Leaders of a container` {
     }
 
     @Test func `a leader without inotify compares more directories than one turn takes`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let count = 300
         try await WatchedContainer.run(
             "for n in $(seq \(count)); do mkdir $n; echo 1 >$n/f; done", in: container)
@@ -142,7 +142,7 @@ struct `Leaders of a container` {
     }
 
     @Test func `a leader that gets an inotify instance later watches with it`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await WatchedContainer.run("mkdir d", in: container)
         let script = """
             echo 0 > /proc/sys/user/max_inotify_instances
@@ -161,7 +161,7 @@ struct `Leaders of a container` {
     }
 
     @Test(.needsRoot) func `a container that becomes readable again is compared`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await WatchedContainer.run("mkdir -p a/b; echo 1 >a/f", in: container)
         let watcher = try container.start(
             "unshare", ["-U", BuildDirectory.resolve("watch-group"), "--verbose", "--since", "start", container.path])
@@ -181,7 +181,7 @@ struct `Leaders of a container` {
     @Test(.needs("python3")) func `a leader with a thousand descriptors names their limit, and not another one`()
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = """
             import os, resource, sys
             resource.setrlimit(resource.RLIMIT_NOFILE, (2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
@@ -197,7 +197,7 @@ struct `Leaders of a container` {
     #endif
 
     @Test func `a directory that becomes readable again is read`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await WatchedContainer.run("mkdir -p open closed/d; : >closed/d/f; chmod 000 closed", in: container)
         // Without capabilities, the owner may no more than the mode says.
         let watcher = try container.start(
@@ -223,7 +223,7 @@ struct `Leaders of a container` {
     // fault: no-inotify
     @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
     func `a leader without inotify compares at once when the changes are requested`(limit: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" --json --since start \"$1\""
         let watcher = try container.start(
             "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve("watch-group"), container.path])

@@ -10,7 +10,7 @@ struct `Mounts in a followed container` {
     /// Runs a script in the directory of a container `c`, beside a follower. `await TEXT` waits until a line of the
     /// follower has the text.
     private func run(_ script: String, at location: SourceLocation = #_sourceLocation) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let whole = """
             set -e; cd "$1/.."; mv "$1" c; mkdir c/m c/a; echo 1 >c/a/f
             await() {

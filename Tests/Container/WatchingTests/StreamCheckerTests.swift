@@ -6,7 +6,7 @@ import Testing
 
     /// Records a real stream: three changes, a transaction of three, and three more.
     private static func recorded() async throws -> (container: TemporaryContainer, lines: [JSONChange]) {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for name in ["a", "b", "c"] { try await container.done("write", name, input: name) }
         let member = try container.start(
             "test-member", ["steps", container.path], input: "transaction write t/1 x ; write t/2 y\n")
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `the stream checker finds no fault in a rescan and what follows it`() async throws {
         let (container, lines) = try await Self.recorded()
-        let other = try await TemporaryContainer()
+        let other = try TemporaryContainer()
         try await other.done("write", "x", input: "x")
         let cursor = try await JSONStatus(of: other).journal.cursor
         let watcher = try await container.watching("--json", "--count", "2", "--since", cursor)

@@ -28,7 +28,7 @@ struct `Changes while no process watched` {
     @Test(arguments: scripts) func `changes while no process watched are reported by the next command, and once`(
         script: String
     ) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await WatchedContainer.run(Self.preparation, in: container)
         var tree = StreamedTree()
         let before = try await changes(container, since: "start")
@@ -70,7 +70,7 @@ struct `Changes while no process watched` {
     @Test(arguments: [2 << 20, 5]) func `new content of the same size whose date was put back is a modification`(
         size: Int
     ) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let write = "head -c \(size) /dev/zero | tr '\\0'"
         try await WatchedContainer.run("\(write) a >f; \(write) a >mode; : >here", in: container)
         let cursor = try #require(try await changes(container, since: "start").last?.cursor)

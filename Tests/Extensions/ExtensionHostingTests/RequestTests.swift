@@ -150,7 +150,7 @@ struct `A request` {
     }
 
     @Test func `an address and a flag in the group's defaults reach the app, which shows each once`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let shown = Guarded<[String]>([])
         for number in 0..<20 {
             let url = try #require(URL(string: "https://example.com/\(number)"))

@@ -203,7 +203,7 @@ struct `A share inbox` {
     }
 
     @Test func `an item of another container is not taken for one of this`() async throws {
-        let other = try await TemporaryContainer()
+        let other = try TemporaryContainer()
         let attachment = Attachment(.item("a"), type: .text).found(in: try other.open())
         try container.coordinator(purpose: "test").blocking.write(bytes: [1], to: "a")
         await #expect(throws: AttachmentError.self) {

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `an item is loaded and opened, and stays as it is in the open file`() async throws {
-        let temporary = try await TemporaryContainer()
+        let temporary = try TemporaryContainer()
         let container = try temporary.open()
         let coordinator = container.coordinator(purpose: "test")
         _ = try await coordinator.write(bytes: [1, 2, 3], to: "a/b")

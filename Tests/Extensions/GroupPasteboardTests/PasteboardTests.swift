@@ -131,7 +131,7 @@ struct `A pasteboard` {
         try directory.open("hole", [.writing, .creating]).setSize(Int(PasteboardLimits.size) + 1)
         #expect(await code([.file(try AttachedFile(path: directory.path + "/hole"), type: .bytes)]) == .limitReached)
         #expect(await code([PasteboardItem([Attachment(.item("absent"), type: .bytes)])]) == .notFound)
-        let other = try await TemporaryContainer()
+        let other = try TemporaryContainer()
         let strange = Attachment(.item("a"), type: .bytes).found(in: try other.open())
         await #expect(throws: AttachmentError.self) { try await pasteboard.set([PasteboardItem([strange])]) }
         for name in ["", ".", "a/b", "a\0", String(repeating: "a", count: 101)] {
@@ -150,7 +150,7 @@ struct `A pasteboard` {
     @Test func `every change of any process adds one to the change count, and wakes those that wait`() async throws {
         let follower = try member("follow")
         try follower.waitForText("0\n")
-        #expect(try member("set", "1", "100000").finish().text == "1\n")
+        #expect(try await member("set", "1", "100000").finish().text == "1\n")
         try follower.waitForText("0\n1\n")
         try await pasteboard.set([.text("b")])
         try follower.waitForText("0\n1\n2\n")
@@ -161,7 +161,7 @@ struct `A pasteboard` {
         let setter = try member("set", "3", "10")
         #expect(try await counts.next() == 3)
         #expect(try pasteboard.blocking.waitForChange(after: 2, timeout: patience) == 3)
-        #expect(try setter.finish().text == "3\n")
+        #expect(try await setter.finish().text == "3\n")
         follower.kill()
         // Eight processes, of which none has the count of another.
         let setters = try (0..<8).map { try member("set", "\($0)", "70000") }
@@ -243,7 +243,7 @@ struct `A pasteboard` {
         try container.coordinator(purpose: "test").blocking.coordinate(new.intents) { try new.write(by: $0) }
         #expect(try directories().count == 1)
         #expect(try pasteboard.items() == [.text("first")])
-        #expect(try member("set", "2", "10").finish().text == "2\n")
+        #expect(try await member("set", "2", "10").finish().text == "2\n")
         #expect(try directories() == [])
     }
 
@@ -259,7 +259,7 @@ struct `A pasteboard` {
         #expect(count == 2)
         #expect(try pasteboard.blocking.bytes(of: .bytes) == large)
         #expect(try directories().count == 2)
-        #expect(try member("set", "3", "10").finish().text == "3\n")
+        #expect(try await member("set", "3", "10").finish().text == "3\n")
         #expect(try directories() == [])
     }
 

@@ -12,7 +12,7 @@ final class StormPlace {
 
     init(megabytes: Int) async throws {
         small = SmallFileSystem.isPossible ? try await SmallFileSystem(megabytes: megabytes) : nil
-        surroundings = try await TemporaryContainer(creating: false)
+        surroundings = try TemporaryContainer(creating: false)
         directory = surroundings.directory
         container = (small?.path ?? directory) + "/container"
         // The whole journal is checked in the end.

@@ -41,7 +41,7 @@ struct `Checkpoints of a database` {
     @Test func `members make no checkpoint while another one writes, and the shell does`() async throws {
         let first = try member("open")
         try first.waitForText("open\n")
-        #expect(try member("insert", "20").finish().status == 0)
+        #expect(try await member("insert", "20").finish().status == 0)
         let before = try progress()
         let writer = try member("hold")
         try writer.waitForText("writing\n")
@@ -53,19 +53,19 @@ struct `Checkpoints of a database` {
         #expect(try await rows(database) == 20)
         database.close()
         first.closeInput()
-        #expect(try first.finish().status == 0)
+        #expect(try await first.finish().status == 0)
         let now = try progress()
         #expect(now.salts == before.salts && now.copied == before.copied)
         // As a proof that the two would show it.
         let shell = ["sqlite3", "\(temporary.path)/\(Self.path)", "PRAGMA wal_checkpoint(PASSIVE)"]
-        #expect(try RunningProcess(shell, input: "").finish().status == 0)
+        #expect(try await RunningProcess(shell, input: "").finish().status == 0)
         #expect(try progress().copied > before.copied)
         writer.closeInput()
-        #expect(try writer.finish().status == 0)
+        #expect(try await writer.finish().status == 0)
     }
 
     @Test func `the checkpoint of a commit is over when the next writer begins`() async throws {
-        #expect(try member("insert", "1").finish().status == 0)
+        #expect(try await member("insert", "1").finish().status == 0)
         let (first, second) = (try opened(), try opened())
         let (hasBegun, mayEnd) = (Event(), Event())
         let writing = Task {

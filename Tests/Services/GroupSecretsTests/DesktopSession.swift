@@ -1,6 +1,12 @@
 #if Secrets
 import GroupSystemCalls
 import TestSupport
+import Testing
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a suite if a program of a session with a keyring is missing.
+    static var needsKeyring: Self { .needs("perl", "dbus-daemon", "dbus-send", "gnome-keyring-daemon") }
+}
 
 /// A session bus of a test, with a home directory of its own, and what a test runs in that session. All processes are
 /// killed when the test releases it.
@@ -30,7 +36,7 @@ final class DesktopSession: Sendable {
 
     /// Words before a command that end it by SIGALRM after five minutes: also where the test was killed.
     private static let limited = [
-        "python3", "-c", "import os, signal, sys; signal.alarm(300); os.execvp(sys.argv[1], sys.argv[1:])",
+        "perl", "-e", "alarm 300; exec @ARGV",
     ]
 
     func startBus() throws {

@@ -9,7 +9,7 @@ import Testing
 let noService = "\(SecretError.noService)"
 
 /// Secrets in a real gnome-keyring, on a session bus of the test's own.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
+@Suite(.ownThreads, .needsKeyring, .timeLimit(.minutes(5)), .tags(.process))
 struct `Secrets of a group` {
     private let session: DesktopSession
 

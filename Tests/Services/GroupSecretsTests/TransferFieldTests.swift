@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Transfers whose requests have a secret, from a real gnome-keyring.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
+@Suite(.ownThreads, .needsKeyring, .timeLimit(.minutes(5)), .tags(.process))
 struct `A field with a secret` {
     private static let group = "group.com.example.mail"
     private let session: DesktopSession

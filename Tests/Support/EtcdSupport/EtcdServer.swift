@@ -2,6 +2,12 @@ import Foundation
 import Glibc
 import GroupSystemCalls
 package import TestSupport
+package import Testing
+
+extension Tag {
+    /// The test stops its node of etcd, compacts it, replaces its data, or looks at its revisions: the node is its own.
+    @Tag package static var ownEtcd: Self
+}
 
 /// How the nodes of a cluster are started.
 package struct EtcdOptions: Sendable {
@@ -32,6 +38,7 @@ package final class EtcdServer: Sendable {
     package let host: String
     package let directory: TemporaryDirectory
     private let options: EtcdOptions
+    private let isShared: Bool
     private let place: EtcdRoom.Place
     private let process = Guarded<RunningProcess?>(nil)
     /// The nodes that found the cluster: name=address of peers, …
@@ -39,15 +46,28 @@ package final class EtcdServer: Sendable {
 
     /// Starts a cluster of one node, and waits until it serves.
     package convenience init(_ options: EtcdOptions = EtcdOptions()) throws {
+        try self.init(options, isShared: false)
+    }
+
+    private convenience init(_ options: EtcdOptions = EtcdOptions(), isShared: Bool) throws {
         let host = Self.freeHost()
         let places = EtcdRoom.shared.take(1)
-        try self.init("n1", host, cluster: Self.member("n1", host), options, places[0])
+        try self.init("n1", host, cluster: Self.member("n1", host), options, places[0], isShared: isShared)
         try start()
         try awaitReady()
     }
 
+    /// The node that tests share which write only below a name of their own. It runs until the end of the tests.
+    package static func shared() throws -> EtcdServer { try sharedNode.get() }
+
+    private static let sharedNode = Result { try EtcdServer(isShared: true) }
+
     /// Prepares a node, which `start` starts.
-    init(_ name: String, _ host: String, cluster: String, _ options: EtcdOptions, _ place: EtcdRoom.Place) throws {
+    init(
+        _ name: String, _ host: String, cluster: String, _ options: EtcdOptions, _ place: EtcdRoom.Place,
+        isShared: Bool = false
+    ) throws {
+        self.isShared = isShared
         self.name = name
         self.host = host
         self.options = options
@@ -99,9 +119,11 @@ package final class EtcdServer: Sendable {
         words += [
             "etcd", "--name", name, "--data-dir", data, "--listen-client-urls", endpoint, "--advertise-client-urls",
             endpoint, "--listen-peer-urls", "http://\(host):2380", "--initial-advertise-peer-urls",
-            "http://\(host):2380", "--initial-cluster", initialCluster, "--heartbeat-interval", "100",
-            "--election-timeout", "1000",
+            "http://\(host):2380", "--initial-cluster", initialCluster,
         ]
+        // A node that is alone elects itself as soon as its election timeout is over.
+        let (heartbeat, election) = initialCluster.contains(",") ? ("100", "1000") : ("10", "100")
+        words += ["--heartbeat-interval", heartbeat, "--election-timeout", election]
         if options.hashesCheaply { words += ["--bcrypt-cost", "4"] }
         if let quota = options.quota { words += ["--quota-backend-bytes", "\(quota)"] }
         if let authority = options.authority {
@@ -124,19 +146,29 @@ package final class EtcdServer: Sendable {
 
     /// Stops the process (SIGSTOP), and returns when the kernel has stopped it: its connections stand, and nothing
     /// answers.
-    package func stop() { _ = running?.stop() }
+    package func stop() {
+        if mayBeDisturbed() { _ = running?.stop() }
+    }
 
     package func resume() { running?.resume() }
 
     /// Lets the process end in order (SIGTERM), and returns when it has.
     package func terminate() {
-        guard let process = process.withLock({ $0.take() }) else { return }
+        guard mayBeDisturbed(), let process = process.withLock({ $0.take() }) else { return }
         process.signal(SIGTERM)
         process.reap()
     }
 
     /// Kills the process (SIGKILL), and returns when it is gone.
-    package func kill() { process.withLock { $0.take() }?.kill() }
+    package func kill() {
+        if mayBeDisturbed() { process.withLock { $0.take() }?.kill() }
+    }
+
+    /// Fails the test, and returns false, if other tests use this node.
+    private func mayBeDisturbed() -> Bool {
+        if isShared { Issue.record("the test disturbs the etcd of others: it needs the tag .ownEtcd") }
+        return !isShared
+    }
 
     /// Kills the process, if it runs, and starts it again with its data.
     package func restart() throws {
@@ -188,7 +220,9 @@ package final class EtcdServer: Sendable {
     }
 
     /// Removes the history before a revision, and returns when that is done.
-    package func compact(_ revision: UInt64) throws { try control("compaction", "--physical", "\(revision)") }
+    package func compact(_ revision: UInt64) throws {
+        if mayBeDisturbed() { try control("compaction", "--physical", "\(revision)") }
+    }
 
     /// Removes the history before the newest revision.
     package func compact() throws { try compact(try revision()) }

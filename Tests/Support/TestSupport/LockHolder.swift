@@ -3,7 +3,7 @@ import Glibc
 /// A process that holds an item's exclusive lock, in the middle of `groupctl update`, until the test opens the gate.
 package final class LockHolder {
     /// The `groupctl update`; its COMMAND, a shell, inherits its standard error.
-    package let command: Command
+    package let command: RunningProcess
     private let gate: String
 
     /// Starts `program`, a `groupctl`, by way of `wrapper` if that is not empty.
@@ -25,7 +25,7 @@ package final class LockHolder {
     }
 
     /// Lets the process write "new" and end.
-    package func release() async throws -> Command.Outcome {
+    package func release() async throws -> RunningProcess.Outcome {
         // For both directions, so that opening does not wait and the line stays until it is read.
         let gate = unsafe open(gate, O_RDWR | O_CLOEXEC)
         defer { close(gate) }

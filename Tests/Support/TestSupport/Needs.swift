@@ -2,9 +2,10 @@ import GroupSystemCalls
 package import Testing
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test, or a suite, where a program is not installed, of those that `tools/setup --tests` installs.
-    package static func needs(_ program: String) -> Self {
-        .enabled(if: InstalledPrograms.have(program), "needs \(program)")
+    /// Skips a test, or a suite, if a program is not installed, and says which. `tools/setup --tests` installs them.
+    package static func needs(_ programs: String...) -> Self {
+        let missing = programs.filter { !InstalledPrograms.have($0) }
+        return .enabled(if: missing.isEmpty, "needs \(missing.joined(separator: ", "))")
     }
 
     /// Skips a test that only root can arrange.

@@ -13,7 +13,11 @@ package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     ) async throws {
         let thread = await Self.threads.take()
         defer { Self.threads.give(back: thread) }
-        try await withTaskExecutorPreference(thread) { try await body() }
+        try await withTaskExecutorPreference(thread) {
+            let (suite, start) = (ProcessUsage.suite, ProcessUsage.ofThread)
+            defer { ProcessUsage.add(ProcessUsage.ofThread - start, to: suite) }
+            try await body()
+        }
     }
 
     private static let threads = FreeThreads(4)

@@ -1,3 +1,4 @@
+import CGroupLinux
 import Foundation
 import Glibc
 import GroupSystemCalls
@@ -7,12 +8,24 @@ import Testing
 /// number may be another's. If the test releases it before, it is killed, with all that it started.
 final class ProcessLife: Sendable {
     let identifier: pid_t
+    /// The suite whose processor time it uses.
+    private let suite: String
     private let ended = Guarded<Int32?>(nil)
+    /// Readable once the process has ended, whoever reaps it.
+    private let end: FileDescriptor
+    /// Becomes true with the end; there once a task waits for it.
+    private let isSeen = Guarded<(hasEnded: Awaited<Bool>, watch: EventThread.Watch)?>(nil)
 
     /// Takes over a process that leads its group, as `Spawn` starts it.
-    init(of identifier: pid_t) { self.identifier = identifier }
+    init(of identifier: pid_t) {
+        self.identifier = identifier
+        suite = ProcessUsage.suite
+        ProcessUsage.start(in: suite)
+        end = FileDescriptor(owning: clinux_process_descriptor(identifier))
+    }
 
     deinit {
+        if let watch = isSeen.withLock({ $0?.watch }) { EventThread.shared.end(watch, of: end.number) }
         if Self.isMeasured && status == nil { letFinish() }
         signal(SIGKILL, toGroup: true)
         reap()
@@ -23,15 +36,8 @@ final class ProcessLife: Sendable {
 
     /// Sends SIGTERM, and waits two seconds for the end; a stopped process does not react to it.
     private func letFinish() {
-        guard let (reading, writing) = try? makePipe() else { return }
-        defer { close(reading) }
         signal(SIGTERM, toGroup: true)
-        Thread.detachNewThread { [identifier] in
-            Self.awaitEnd(of: identifier)
-            close(writing)
-        }
-        var entry = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&entry, 1, 2_000)
+        _ = isReadable(end.number, within: .seconds(2))
     }
 
     /// 128 + n for signal n; nil as long as the process was not reaped.
@@ -72,13 +78,20 @@ final class ProcessLife: Sendable {
         }
     }
 
-    private var endsInTime: Bool {
-        let ended = DispatchSemaphore(value: 0)
-        Thread.detachNewThread { [identifier] in
-            Self.awaitEnd(of: identifier)
-            ended.signal()
+    /// Waits in a task for the end; the process stays to be reaped. Returns false at the deadline.
+    func end(until deadline: Date) async -> Bool {
+        let hasEnded = isSeen.withLock { seen in
+            if let seen { return seen.hasEnded }
+            let (hasEnded, number) = (Awaited(false), end.number)
+            let watch = EventThread.shared.watch(number) { watch in
+                guard isReadable(number) else { return }
+                EventThread.shared.end(watch, of: number)
+                hasEnded.change { $0 = true }
+            }
+            seen = (hasEnded, watch)
+            return hasEnded
         }
-        return ended.wait(timeout: .now() + .seconds(Int(patience.components.seconds))) == .success
+        return await hasEnded.wait(until: deadline) { $0 ? () : nil } != nil
     }
 
     /// Returns when the process has ended, and leaves it to be reaped: until then no other process has its number.
@@ -91,7 +104,7 @@ final class ProcessLife: Sendable {
     /// waits is a failure, and is killed.
     @discardableResult func reap() -> Int32 {
         // First without reaping, so that no thread that signals has to wait.
-        if status == nil && !endsInTime {
+        if status == nil && !isReadable(end.number, within: patience) {
             Issue.record("process \(identifier) does not end; it is killed")
             signal(SIGKILL, toGroup: true)
             Self.awaitEnd(of: identifier)
@@ -99,7 +112,9 @@ final class ProcessLife: Sendable {
         return ended.withLock { ended in
             if let ended { return ended }
             var raw: Int32 = 0
-            while unsafe waitpid(identifier, &raw, 0) < 0 && errno == EINTR {}
+            var usage = rusage()
+            while unsafe wait4(identifier, &raw, 0, &usage) < 0 && errno == EINTR {}
+            ProcessUsage.end(in: suite, usage)
             let status = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + raw & 0x7F
             ended = status
             return status

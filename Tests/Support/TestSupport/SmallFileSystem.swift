@@ -12,7 +12,7 @@ package final class SmallFileSystem {
     package static let isPossible = isRoot && succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"])
 
     /// The process that holds the mount namespace; ends first.
-    private let keeper: Command
+    private let keeper: RunningProcess
     private let surroundings: TemporaryContainer
     /// The file system's device number and its size in bytes, which a fill checks.
     private let device: Int
@@ -31,7 +31,7 @@ package final class SmallFileSystem {
     }
 
     private init(mounting mount: String) async throws {
-        surroundings = try await TemporaryContainer(creating: false)
+        surroundings = try TemporaryContainer(creating: false)
         // Refused where `disk` is on the same file system as the directory that it lies in: a fill would have no end
         // there.
         let script = """
@@ -63,14 +63,14 @@ package final class SmallFileSystem {
     /// Starts a program in the directory around the file system, which is `disk` there.
     package func start(
         _ program: String, _ words: [any BytesConvertible], input: any BytesConvertible = "",
-        output: Command.Output = .captured
-    ) throws -> Command {
+        output: RunningProcess.Output = .captured
+    ) throws -> RunningProcess {
         let enter = entering + ["env", "-C", surroundings.directory, BuildDirectory.resolve(program)]
         return try surroundings.start("nsenter", enter + words, input: input, output: output)
     }
 
     /// Runs a shell script there to its end; `fill` in it leaves not one byte free, `make_room` undoes that.
-    package func shell(_ script: String) async throws -> Command.Outcome {
+    package func shell(_ script: String) async throws -> RunningProcess.Outcome {
         try await start("sh", ["-c", filling + script]).finish()
     }
 

@@ -21,6 +21,7 @@ struct Spawn {
         var variables = ProcessInfo.processInfo.environment.mapValues { Optional($0) }
         variables["PATH"] = BuildDirectory.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
         variables[TestFiles.variable] = TestFiles.directory
+        variables[ProcessUsage.variable] = .some(nil)
         variables.merge(changes) { $1 }
         return variables.compactMap { name, value in value.map { "\(name)=\($0)" } }
     }

@@ -55,21 +55,18 @@ extension TemporaryContainer {
     package func waitForAccess(
         _ path: String, waiting isWaiting: Bool, whole isWhole: Bool = false, in container: Container
     ) throws {
-        let limit = monotonicNanoseconds() + patience.nanoseconds
-        while try !container.status().members.flatMap(\.locks)
-            .contains(where: { ($0.path, $0.isWaiting, $0.isWholeDirectory) == (path, isWaiting, isWhole) })
-        {
-            if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for '\(path)'") }
-            pause(nanoseconds: 100_000)
+        let isVisible = try eventually {
+            try container.status().members.flatMap(\.locks)
+                .contains { ($0.path, $0.isWaiting, $0.isWholeDirectory) == (path, isWaiting, isWhole) }
         }
+        if !isVisible { throw WaitedInVain(description: "waited in vain for '\(path)'") }
     }
 
     /// Returns once this many other requests are visible as waiting.
     package func waitForWaiters(_ count: Int, in container: Container) throws {
-        let limit = monotonicNanoseconds() + patience.nanoseconds
-        while try container.status().members.flatMap(\.locks).count(where: \.isWaiting) < count {
-            if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for \(count) waiters") }
-            pause(nanoseconds: 100_000)
+        let areVisible = try eventually {
+            try container.status().members.flatMap(\.locks).count(where: \.isWaiting) >= count
         }
+        if !areVisible { throw WaitedInVain(description: "waited in vain for \(count) waiters") }
     }
 }

@@ -18,16 +18,7 @@ package final class TemporaryContainer: Sendable {
         package init(description: String) { self.description = description }
     }
 
-    package init(creating: Bool = true) async throws {
-        temporary = try TemporaryDirectory()
-        path = temporary.path + "/container"
-        if creating {
-            try await done("create")
-            try setHashKey()
-        }
-    }
-
-    /// Makes a container for tests that block; this process does not stay a member.
+    /// Makes a container, without a program; this process does not stay a member.
     package init(creating: Bool = true) throws {
         temporary = try TemporaryDirectory()
         path = temporary.path + "/container"
@@ -42,9 +33,12 @@ package final class TemporaryContainer: Sendable {
     private func setHashKey() throws {
         let file = URL(fileURLWithPath: "\(path)/.group/format")
         let text = try String(contentsOf: file, encoding: .utf8)
-        let key = /"hashKey" : "[0-9a-f]{32}"/
-        guard text.contains(key) else { throw Failed(description: "the format file has no key: \(text)") }
-        try Data(text.replacing(key, with: "\"hashKey\" : \"000102030405060708090a0b0c0d0e0f\"").utf8).write(to: file)
+        let parts = text.components(separatedBy: "\"hashKey\" : \"")
+        guard parts.count == 2, parts[1].utf8.count > 32 else {
+            throw Failed(description: "the format file has no key: \(text)")
+        }
+        let rest = String(decoding: parts[1].utf8.dropFirst(32), as: UTF8.self)
+        try Data("\(parts[0])\"hashKey\" : \"000102030405060708090a0b0c0d0e0f\(rest)".utf8).write(to: file)
     }
 
     /// An environment in which group identifiers are the test's own, and the user's settings have no effect.
@@ -58,17 +52,17 @@ package final class TemporaryContainer: Sendable {
     /// Starts any program.
     package func start(
         _ program: String, _ words: [any BytesConvertible], input: (any BytesConvertible)? = "",
-        output: Command.Output = .captured, environment changes: [String: String?] = [:]
-    ) throws -> Command {
-        try Command(
+        output: RunningProcess.Output = .readOnDemand, environment changes: [String: String?] = [:]
+    ) throws -> RunningProcess {
+        try RunningProcess(
             program, words, environment: environment.merging(changes) { $1 }, input: input, output: output)
     }
 
     /// Starts `groupctl SUBCOMMAND <this container> WORDS…`; a subcommand may be two words.
     package func start(
         _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = "",
-        output: Command.Output = .captured
-    ) throws -> Command {
+        output: RunningProcess.Output = .readOnDemand
+    ) throws -> RunningProcess {
         try start(
             "groupctl", subcommand.split(separator: " ").map(String.init) + [path] + words, input: input, output: output
         )
@@ -77,8 +71,8 @@ package final class TemporaryContainer: Sendable {
     /// Runs `groupctl SUBCOMMAND <this container> WORDS…` to its end.
     package func run(
         _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = "",
-        output: Command.Output = .captured
-    ) async throws -> Command.Outcome {
+        output: RunningProcess.Output = .readOnDemand
+    ) async throws -> RunningProcess.Outcome {
         try await start(
             "groupctl", subcommand.split(separator: " ").map(String.init) + [path] + words, input: input, output: output
         ).finish()
@@ -88,7 +82,7 @@ package final class TemporaryContainer: Sendable {
     @discardableResult
     package func done(
         _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = ""
-    ) async throws -> Command.Outcome {
+    ) async throws -> RunningProcess.Outcome {
         let outcome = try await start(
             "groupctl", subcommand.split(separator: " ").map(String.init) + [path] + words, input: input
         ).finish()
@@ -97,18 +91,18 @@ package final class TemporaryContainer: Sendable {
     }
 
     /// Runs a shell script to its end; `$1` is the container.
-    package func shell(_ script: String, _ words: any BytesConvertible...) async throws -> Command.Outcome {
+    package func shell(_ script: String, _ words: any BytesConvertible...) async throws -> RunningProcess.Outcome {
         try await start("sh", ["-c", script, "sh", path] + words).finish()
     }
 
     /// Starts `watch-group WORDS… <this container>`.
-    package func watch(_ words: any BytesConvertible..., output: Command.Output = .captured) throws -> Command {
+    package func watch(_ words: any BytesConvertible..., output: RunningProcess.Output = .readOnDemand) throws -> RunningProcess {
         try start("watch-group", words + [path], output: output)
     }
 
     /// Starts `watch-group`, or the follower in another language that GROUP_CONTAINER_FOLLOWER names, and returns once
     /// every later change will be seen.
-    package func watching(_ words: any BytesConvertible...) async throws -> Command {
+    package func watching(_ words: any BytesConvertible...) async throws -> RunningProcess {
         let follower = environmentValue("GROUP_CONTAINER_FOLLOWER") ?? "watch-group"
         let watcher = try start(follower, ["--verbose"] + words + [path])
         guard try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true else {

@@ -38,7 +38,7 @@ package final class TerminalProcess {
             environment: Spawn.environment(environment.merging(["TERM": "xterm"]) { own, _ in own }),
             streams: (slave, slave, slave))
         life = ProcessLife(of: try spawn.start())
-        output = Drain(try keyboard.duplicate())
+        output = Drain(owning: try keyboard.duplicate().release())
     }
 
     /// Everything drawn so far.

@@ -19,7 +19,7 @@ package final class TracedProcess {
         let reader = try FileDescriptor.open(path: Array(fifo.utf8), .reading)
         writer = try FileDescriptor.open(path: Array(fifo.utf8), .writing)
         _ = consume opener
-        log = Drain(reader)
+        log = Drain(owning: reader.release())
         // Without `--seccomp-bpf`, with which injected signals get lost.
         process = try RunningProcess(["strace", "-f", "-o", fifo] + words, input: input)
     }

@@ -205,7 +205,7 @@ struct `A widget under a host` {
         let processes = [run.process(of: "a"), run.process(of: "b")]
         run.host.kill()
         for process in processes {
-            let waiting = try Command("tail", ["--pid=\(process)", "-s", "0.01", "-f", "/dev/null"])
+            let waiting = try RunningProcess("tail", ["--pid=\(process)", "-s", "0.01", "-f", "/dev/null"])
             #expect(try await waiting.finish().status == 0)
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.tags(.process)) struct `A widget in a status bar` {
     @Test func `a widget in a status bar prints a line at its start and after each change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let words = ["--group", container.path, "--style", "next", "--output", "polybar"]
         let first = try container.start("todo-widget", words)
         #expect(try await first.readLine() == "%{F#87af5f}all done%{F-}")

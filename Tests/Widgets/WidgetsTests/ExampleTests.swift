@@ -5,16 +5,16 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
 struct `The to-do example` {
-    private func todo(_ container: TemporaryContainer, _ words: String...) async throws -> Command.Outcome {
+    private func todo(_ container: TemporaryContainer, _ words: String...) async throws -> RunningProcess.Outcome {
         try await container.start("todo", ["--group", container.path] + words).finish()
     }
 
-    private func widget(_ container: TemporaryContainer, _ style: String, _ words: String...) throws -> Command {
+    private func widget(_ container: TemporaryContainer, _ style: String, _ words: String...) throws -> RunningProcess {
         try container.start("todo-widget", ["--group", container.path, "--style", style] + words)
     }
 
     @Test func `the to-do app adds, completes, removes and lists entries`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         #expect(try await todo(container, "list").output == [])
         for title in ["Milk", "Bread", "Tea, \"green\" ☕"] {
             #expect(try await todo(container, "add", title).status == 0)
@@ -30,7 +30,7 @@ struct `The to-do example` {
     @Test(arguments: ["done", "remove"]) func `the to-do app refuses a wrong number and changes nothing`(verb: String)
         async throws
     {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await todo(container, "add", "Milk")
         let outcome = try await todo(container, verb, "2")
         #expect(outcome.status == 1 && outcome.errors.contains("there is no entry 2; the list has 1"), "\(outcome)")
@@ -42,7 +42,7 @@ struct `The to-do example` {
     }
 
     @Test func `completing an entry of the to-do app twice changes nothing`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await todo(container, "add", "Milk")
         _ = try await todo(container, "done", "1")
         let before = try await JSONStatus(of: container).journal.sequence
@@ -51,7 +51,7 @@ struct `The to-do example` {
     }
 
     @Test func `the to-do app loses no entry of several processes at once`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let apps = try (0..<8).map { try container.start("todo", ["--group", container.path, "add", "entry \($0)"]) }
         for app in apps { #expect(try await app.finish().status == 0) }
         let titles = try await todo(container, "list").lines.compactMap {
@@ -61,7 +61,7 @@ struct `The to-do example` {
     }
 
     @Test func `the to-do widget with --once ends with the status of its result`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         var outcome = try await widget(container, "count", "--once").finish()
         #expect(outcome.status == 0 && outcome.lines == ["todo-count\tnewData\t0 to do"], "\(outcome)")
         outcome = try await widget(container, "count", "--once").finish()
@@ -76,7 +76,7 @@ struct `The to-do example` {
     }
 
     @Test func `the to-do widget misses no change, also after it was killed`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         var next = try widget(container, "next")
         #expect(try await next.readLine() == "todo-next\tnewData\tall done")
         _ = try await todo(container, "add", "Milk")
@@ -94,7 +94,7 @@ struct `The to-do example` {
     }
 
     @Test func `the example of the README prints the documented lines`() async throws {
-        let directory = try await TemporaryContainer(creating: false)
+        let directory = try TemporaryContainer(creating: false)
         let outcome = try await directory.shell(
             "mkdir \"$1\"; cd \"$1\"; readme-example && groupctl read ./shared todo.json")
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
@@ -102,7 +102,7 @@ struct `The to-do example` {
     }
 
     @Test func `the example of the tour prints the documented lines`() async throws {
-        let container = try await TemporaryContainer(creating: false)
+        let container = try TemporaryContainer(creating: false)
         let outcome = try await container.start("tour", [container.path]).finish()
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
         let lines = outcome.lines

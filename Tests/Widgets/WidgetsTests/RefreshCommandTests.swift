@@ -7,7 +7,7 @@ import Testing
 struct `groupctl refresh` {
     private func refresh(
         _ container: TemporaryContainer, _ words: String..., command: String? = nil
-    ) async throws -> Command.Outcome {
+    ) async throws -> RunningProcess.Outcome {
         let command = command.map { ["--", "sh", "-c", $0, container.path] } ?? []
         return try await container.start("groupctl", ["refresh", container.path] + words + command).finish()
     }
@@ -17,7 +17,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a refresh is newData the first time and after a change, otherwise noData`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for (change, status, last) in [
             (nil, 0, "newData"), (nil, 3, "noData"), ("x", 0, "newData"), (nil, 3, "noData"),
         ] {
@@ -28,7 +28,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a refresh detects external changes`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await refresh(container, "w")
         #expect(try await container.shell("echo x > \"$1/a\"").status == 0)
         #expect(try await refresh(container, "w").lines == ["newData"])
@@ -36,7 +36,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a refresh depends only on changes that concern the widget`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let interests = ["w", "--interest", "notes/*", "--interest", "b"]
         _ = try await container.start("groupctl", ["refresh", container.path] + interests).finish()
         for (item, last) in [("a", "noData"), ("b", "newData"), ("notes/n", "newData")] {
@@ -47,7 +47,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a change of metadata is noData, unless an interest includes metadata`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "todo.json", input: "[]")
         let widgets = [["all"], ["path", "--interest", "*.json"], ["touched", "--interest", "metadata:*.json"]]
         let answers = { () async throws -> [String] in
@@ -69,7 +69,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `each widget has its own place in the journal`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for widget in ["one", "two"] { #expect(try await refresh(container, widget).status == 0) }
         try await container.done("write", "a", input: "x")
         for widget in ["one", "two"] { #expect(try await refresh(container, widget).status == 0) }
@@ -77,7 +77,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a refresh prints COMMAND's output if it differs from the last snapshot`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "one\nrest")
         let first = #"head -n 1 "$0/a""#
         var outcome = try await refresh(container, "w", command: first)
@@ -94,7 +94,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a refresh without a change does not run COMMAND`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let count = #"echo run >> "$0/../runs"; wc -l < "$0/../runs""#
         #expect(try await refresh(container, "w", command: count).status == 0)
         #expect(try await refresh(container, "w", command: count).status == 3)
@@ -103,7 +103,7 @@ struct `groupctl refresh` {
 
     @Test(arguments: ["exit 1", "echo half; exit 5", "kill -9 $$", "exec no-such-program"])
     func `a refresh whose COMMAND fails has failed, and gets the change again`(command: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await refresh(container, "w", command: "echo old").status == 0)
         try await container.done("write", "a", input: "x")
         let before = try Data(contentsOf: URL(fileURLWithPath: record(container)))
@@ -116,7 +116,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a refresh that is killed during COMMAND gets the change again`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         #expect(try await refresh(container, "w", command: "echo old").status == 0)
         try await container.done("write", "a", input: "x")
         let gate = container.directory + "/gate"
@@ -136,7 +136,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `two refreshes at once are newData once for one change`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         for round in 1...5 {
             try await container.done("write", "a", input: "\(round)")
             let both = try (0..<2).map { _ in try container.start("refresh", "w", "--", "cat", container.path + "/a") }
@@ -148,7 +148,7 @@ struct `groupctl refresh` {
 
     @Test(arguments: ["", ".", "..", ".hidden", "a/b", "../w", "w w", "ü", String(repeating: "w", count: 201)])
     func `a malformed widget's kind is wrong usage, and no file is created`(widget: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let outcome = try await refresh(container, widget)
         #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
         #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/widgets"))
@@ -159,7 +159,7 @@ struct `groupctl refresh` {
         "", "{", "{}", #"{"cursor":"nonsense"}"#, #"{"cursor":1}"#, "[]", #"{"version":2,"cursor":"nonsense"}"#,
     ])
     func `a refresh with a damaged record ends with 65 once, and then begins anew`(content: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         _ = try await refresh(container, "w")
         try content.write(toFile: record(container), atomically: false, encoding: .utf8)
         let outcome = try await refresh(container, "w")
@@ -172,7 +172,7 @@ struct `groupctl refresh` {
 
     // fault: unknown-data
     @Test func `a refresh with a newer record ends with 65 and leaves the record`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         let content = #"{"version":4,"places":[]}"#
         _ = try await refresh(container, "w")
         try content.write(toFile: record(container), atomically: false, encoding: .utf8)
@@ -188,7 +188,7 @@ struct `groupctl refresh` {
         "meta:n", "",
     ])
     func `an interest that cannot match is refused with the correct form`(interest: String) async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "n", input: "x")
         let outcome = try await refresh(container, "w", "--interest", interest)
         #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
@@ -199,7 +199,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a refresh with changed interests is newData`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "n", input: "x")
         for (interests, last) in [
             (["m"], "newData"), (["m"], "noData"), (["n"], "newData"), (["n", "m"], "newData"), (["m", "n"], "noData"),
@@ -214,7 +214,7 @@ struct `groupctl refresh` {
     }
 
     @Test func `a refresh without a snapshot runs COMMAND`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         try await container.done("write", "a", input: "x")
         #expect(try await refresh(container, "w").lines == ["newData"])
         #expect(try await refresh(container, "w").lines == ["noData"])

@@ -7,7 +7,7 @@ import Testing
 struct `groupctl refresh of keys` {
     private let container: TemporaryContainer
 
-    init() async throws { container = try await TemporaryContainer() }
+    init() async throws { container = try TemporaryContainer() }
 
     /// Runs a refresh whose COMMAND appends a line to a file, and prints the number of lines.
     private func refresh(_ interests: String...) async throws -> [String] {

@@ -65,7 +65,7 @@ struct `Async closures of coordinate` {
                 }
             }
         }
-        while try sample.holding().isEmpty { await Task.yield() }
+        #expect(try await eventually { try !sample.holding().isEmpty })
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try await tester.write(bytes: [1], to: "a", timeout: .zero) == .written(1))

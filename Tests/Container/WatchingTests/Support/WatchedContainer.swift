@@ -5,12 +5,12 @@ import Testing
 /// A container with a follower that is its leader, and the tree that the follower's lines make.
 final class WatchedContainer {
     let container: TemporaryContainer
-    private(set) var watcher: Command
+    private(set) var watcher: RunningProcess
     var tree = StreamedTree()
 
     /// Runs `preparation` before the container is watched. The follower gets all changes from the start.
     convenience init(_ preparation: String = "") async throws {
-        let container = try await TemporaryContainer()
+        let container = try TemporaryContainer()
         if !preparation.isEmpty { try await Self.run(preparation, in: container) }
         try await self.init(container)
     }
