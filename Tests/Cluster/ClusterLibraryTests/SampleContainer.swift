@@ -9,7 +9,8 @@ struct SampleContainer {
 
     init() throws {
         temporary = try TemporaryDirectory()
-        container = try Container(path: temporary.path, creating: true)
+        try TemporaryContainer.make(at: temporary.path)
+        container = try Container(path: temporary.path)
     }
 
     func coordinator() -> Coordinator { container.coordinator(purpose: "tester") }

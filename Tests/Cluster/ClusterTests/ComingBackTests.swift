@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .root, .etcd))
 struct `Machines that come back` {
     private let etcd: EtcdServer
@@ -16,7 +16,9 @@ struct `Machines that come back` {
 
     init() throws { (etcd, a, b) = try startTwoMachines(["--snapshot-after", "20"]) }
 
-    @Test(.tags(.ownEtcd)) func `a machine that was away for longer than the entries are kept takes the snapshot`() throws {
+    @Test(.tags(.ownEtcd)) func `a machine that was away for longer than the entries are kept takes the snapshot`()
+        throws
+    {
         try a.write("0", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         let suite = try GroupDefaults(a.temporary.open(), suite: "s")
@@ -155,7 +157,8 @@ struct `Machines that come back` {
         #expect(b.tree["f"]?.hasSuffix("1") == true)
     }
 
-    @Test(.tags(.ownEtcd)) func `a machine of another history pauses, and after a person has accepted it nothing is lost`() throws {
+    @Test(.tags(.ownEtcd))
+    func `a machine of another history pauses, and after a person has accepted it nothing is lost`() throws {
         try a.write("before", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         let backup = try TemporaryDirectory()
@@ -257,7 +260,8 @@ struct `Machines that come back` {
         try b.write("11", to: "d/11")
         #expect(try a.cluster("write", a.path + "/", "strict", input: "1").status == 0)
         #expect(try a.groupctl("remove", a.path + "/", "other").status == 0)
-        #expect(eventually { suites.allSatisfy { $0.value(forKey: "here") != nil && $0.value(forKey: "there") != nil } })
+        #expect(
+            eventually { suites.allSatisfy { $0.value(forKey: "here") != nil && $0.value(forKey: "there") != nil } })
         #expect(eventually { b.tree["new"] != nil && b.tree["strict"] != nil && b.tree["other"] == nil })
         #expect(eventually { a.tree.keys.sorted() == ["d", "d/11", "new", "strict"] })
         #expect(b.tree.count == withheld + 3)
@@ -379,7 +383,8 @@ struct `Machines that come back` {
         #expect(agree(a, b, clone) { $0["g"] != nil })
     }
 
-    @Test(.tags(.ownEtcd)) func `from half of the budget on nothing is sent, and this is said, until etcd has room again`() throws {
+    @Test(.tags(.ownEtcd))
+    func `from half of the budget on nothing is sent, and this is said, until etcd has room again`() throws {
         let (etcd, a, b) = try startTwoMachines(["--budget", "16", "--snapshot-after", "3"])
         var random = SeededGenerator(seed: faultSeed)
         var failure: String?

@@ -7,7 +7,7 @@ import Testing
 
 /// Another user of a shared container may have written what the program reads of its state.
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .root, .etcd))
 struct `A state that others have written` {
     private let etcd: EtcdServer

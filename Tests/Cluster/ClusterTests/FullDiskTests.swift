@@ -8,7 +8,7 @@ import Testing
 /// One of two machines is on a small file system, which is filled.
 @Suite(
     .tags(.process, .root, .etcd),
-    .ownThreads, .serialized, .timeLimit(.minutes(10)),
+    .ownThreads, .timeLimit(.minutes(10)),
     .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
 struct `A machine whose disk is full` {

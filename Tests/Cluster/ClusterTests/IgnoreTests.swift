@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .etcd))
 struct `What a .groupignore keeps out of the cluster` {
     private let etcd: EtcdServer
@@ -16,7 +16,9 @@ struct `What a .groupignore keeps out of the cluster` {
 
     init() throws { (etcd, a, b) = try startTwoMachines() }
 
-    private func ignored(_ machine: MachineUnderTest) throws -> Int? { try machine.recorded().map { $0.ignored?.count ?? 0 } }
+    private func ignored(_ machine: MachineUnderTest) throws -> Int? {
+        try machine.recorded().map { $0.ignored?.count ?? 0 }
+    }
 
     /// Writes items on one machine, and waits until the other one has the last of them.
     private func write(_ items: String..., on machine: MachineUnderTest) throws {
@@ -102,7 +104,8 @@ struct `What a .groupignore keeps out of the cluster` {
         #expect(agree(a, b))
     }
 
-    @Test(.tags(.ownEtcd)) func `a machine that has not seen the pattern yet sends what the other one ignores`() throws {
+    @Test(.tags(.ownEtcd)) func `a machine that has not seen the pattern yet sends what the other one ignores`() throws
+    {
         try write("first", on: a)
         etcd.kill()
         #expect(try eventually { try a.recorded()?.isConnected == false })

@@ -10,7 +10,7 @@ import Testing
 /// the change on. The short run leaves some of them out.
 @Suite(
     .tags(.process, .root, .etcd),
-    .ownThreads, .serialized, .timeLimit(.minutes(30)),
+    .ownThreads, .timeLimit(.minutes(30)),
     .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .enabled(if: Strace.isThere && isRoot, "needs strace, and root to put it around a running program"))
 struct `A program that is killed at each step` {

@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import TestSupport
@@ -6,7 +7,7 @@ import Testing
 
 /// What a machine knows of the others.
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .etcd))
 struct `The other machines in the status` {
     private let etcd: EtcdServer
@@ -21,13 +22,27 @@ struct `The other machines in the status` {
         return Dictionary(machines.map { ($0["host"] as? String ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// Waits for lists of machines. The status is shown, by a program, only if it may have changed.
+    private func eventuallyListed(by machines: MachineUnderTest..., isTrue: () throws -> Bool) throws -> Bool {
+        var seen: [String] = []
+        return try eventually {
+            let now = try machines.map { machine in
+                let status = try machine.recorded()
+                return "\(status?.count ?? 0) \(status?.machines ?? [])"
+            }
+            if now == seen { return false }
+            seen = now
+            return try isTrue()
+        }
+    }
+
     private var notes: String { "\(a.keys)i/" }
 
     @Test func `a machine that runs, one that has ended and one that has left are listed as that`() throws {
         try a.write("1", to: "one")
         #expect(agree(a, b) { $0.count == 1 })
         #expect(
-            try eventually {
+            try eventuallyListed(by: a) {
                 let beta = try listed(a)["beta"]
                 return beta?["running"] as? Bool == true && beta?["behind"] as? Int == 0 && beta?["index"] as? Int == 1
             })
@@ -36,7 +51,7 @@ struct `The other machines in the status` {
         try b.end()
         try a.write("2", to: "two")
         #expect(
-            try eventually {
+            try eventuallyListed(by: a) {
                 let beta = try listed(a)["beta"]
                 return beta?["running"] as? Bool == false && beta?["behind"] as? Int == 1
             })
@@ -49,16 +64,16 @@ struct `The other machines in the status` {
         // It was seen by this machine, also after its own program was started anew.
         try a.end()
         try a.start()
-        #expect(try eventually { try listed(a)["beta"]?["seenAt"] as? String != nil })
+        #expect(try eventuallyListed(by: a) { try listed(a)["beta"]?["seenAt"] as? String != nil })
         #expect(try b.cluster("leave", b.path + "/").status == 0)
-        #expect(try eventually { try listed(a)["beta"] == nil && !listed(a).keys.contains("beta") })
+        #expect(try eventuallyListed(by: a) { try listed(a)["beta"] == nil && !listed(a).keys.contains("beta") })
         #expect(try etcd.control("get", notes, "--prefix", "--keys-only").split(separator: "\n").count == 1)
     }
 
     @Test func `a machine that was killed is listed with its time`() throws {
-        #expect(try eventually { try listed(a)["beta"]?["index"] as? Int == 0 })
+        #expect(try eventuallyListed(by: a) { try listed(a)["beta"]?["index"] as? Int == 0 })
         b.kill()
-        #expect(try eventually { try listed(a)["beta"]?["running"] as? Bool == false })
+        #expect(try eventuallyListed(by: a) { try listed(a)["beta"]?["running"] as? Bool == false })
         #expect(try listed(a)["beta"]?["seenAt"] as? String != nil)
     }
 
@@ -73,7 +88,7 @@ struct `The other machines in the status` {
         ] {
             try etcd.control("put", key, value)
         }
-        #expect(try eventually { try listed(a)["an older host"]?["running"] as? Bool == true })
+        #expect(try eventuallyListed(by: a) { try listed(a)["an older host"]?["running"] as? Bool == true })
         let machines = try listed(a)
         #expect(machines["an older host"]?["index"] is NSNull)
         #expect(machines["far \u{1b}[2J ahead"]?["behind"] as? Int == 0)
@@ -83,11 +98,14 @@ struct `The other machines in the status` {
     }
 
     @Test(.tags(.ownEtcd)) func `a cluster at rest has no write of a machine that notes its index`() throws {
-        #expect(try eventually { try listed(a)["beta"]?["index"] as? Int == 0 && listed(b)["alpha"]?["index"] as? Int == 0 })
+        #expect(
+            try eventuallyListed(by: a, b) {
+                try listed(a)["beta"]?["index"] as? Int == 0 && listed(b)["alpha"]?["index"] as? Int == 0
+            })
         let revision = try etcd.revision()
         // The list is read again meanwhile.
         b.kill()
-        #expect(try eventually { try listed(a)["beta"]?["running"] as? Bool == false })
+        #expect(try eventuallyListed(by: a) { try listed(a)["beta"]?["running"] as? Bool == false })
         // The end of the session is the only change.
         #expect(try etcd.revision() == revision + 1)
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// What etcd refuses until a person has changed something.
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .etcd))
 struct `A machine that etcd refuses` {
     private let directory: TemporaryDirectory

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .etcd))
 struct `Conflicts that a person resolves` {
     private let etcd: EtcdServer
@@ -73,7 +73,8 @@ struct `Conflicts that a person resolves` {
         #expect(a.tree["other"] == "384 of beta", "the copy's permissions go with its content")
     }
 
-    @Test(.tags(.ownEtcd)) func `a machine that joins later prints no line about a conflict that was resolved`() throws {
+    @Test(.tags(.ownEtcd)) func `a machine that joins later prints no line about a conflict that was resolved`() throws
+    {
         // Both entries are sent, and the log's order decides which of them is the conflict.
         func conflict(_ item: String) throws -> String {
             try a.write("base", to: item)

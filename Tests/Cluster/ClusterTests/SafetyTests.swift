@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .etcd))
 struct `A cluster that is not trusted` {
     @Test(.enabled(if: EtcdAuthority.isPossible, "needs openssl"))

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .etcd))
 struct `Two machines of a cluster` {
     private let etcd: EtcdServer
@@ -40,7 +40,9 @@ struct `Two machines of a cluster` {
         #expect(b.tree[".groupish"] == nil)
     }
 
-    @Test(.tags(.ownEtcd)) func `a directory that was changed and then removed with what is in it is gone everywhere`() throws {
+    @Test(.tags(.ownEtcd)) func `a directory that was changed and then removed with what is in it is gone everywhere`()
+        throws
+    {
         for number in 1...3 { try a.write("\(number)", to: "d/e/\(number)") }
         #expect(agree(a, b) { $0.count == 5 })
         let manager = FileManager.default
@@ -169,7 +171,9 @@ struct `Two machines of a cluster` {
         for machine in [a, b] { #expect(try machine.conflicts().isEmpty) }
     }
 
-    @Test(.tags(.ownEtcd)) func `of an item that changed several times before it was sent only the last state is sent`() throws {
+    @Test(.tags(.ownEtcd)) func `of an item that changed several times before it was sent only the last state is sent`()
+        throws
+    {
         etcd.kill()
         #expect(try eventually { try a.recorded()?.isConnected == false })
         for number in 1...3 {

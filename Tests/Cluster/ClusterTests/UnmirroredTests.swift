@@ -9,7 +9,7 @@ import Testing
 
 /// What a machine cannot have, or cannot send, keeps nothing else from it, and removes nothing elsewhere.
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .root, .namespaces, .etcd))
 struct `What is in no cluster` {
     private let etcd: EtcdServer

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .tags(.process, .etcd))
 struct `Values and messages of two machines` {
     private let etcd: EtcdServer
@@ -19,7 +19,9 @@ struct `Values and messages of two machines` {
 
     // MARK: Items
 
-    @Test(.tags(.ownEtcd)) func `additions of both machines are all in the sum, also those without a connection`() throws {
+    @Test(.tags(.ownEtcd)) func `additions of both machines are all in the sum, also those without a connection`()
+        throws
+    {
         let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
         for round in 0..<2 {
             if round == 1 { etcd.kill() }

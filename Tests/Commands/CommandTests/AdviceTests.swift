@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The advice of each error can be followed, and helps.
-@Suite(.serialized, .tags(.process, .root))
+@Suite(.tags(.process, .root))
 struct `Advice of error messages` {
     private func groupctl(
         _ words: String..., in container: TemporaryContainer, environment: [String: String?] = [:]
@@ -11,7 +11,8 @@ struct `Advice of error messages` {
         try await container.start("groupctl", words, environment: environment).finish()
     }
 
-    private func inDirectory(_ container: TemporaryContainer, _ words: String...) async throws -> RunningProcess.Outcome {
+    private func inDirectory(_ container: TemporaryContainer, _ words: String...) async throws -> RunningProcess.Outcome
+    {
         try await RunningProcess(
             "groupctl", words, environment: container.environment, directory: container.directory
         ).finish()
@@ -82,7 +83,7 @@ struct `Advice of error messages` {
 
 @Suite(
     .tags(.process, .root),
-    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `Advice to another user` {
     private func asNobody(
         _ words: [String], in container: TemporaryContainer, environment: [String: String?] = [:]

@@ -7,7 +7,7 @@ import Testing
 // fault: attributes
 @Suite(
     .tags(.process, .root),
-    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `A write by another user than root` {
     /// A container that root shares with the group `games`, in a directory that every user may enter.
     private func sharedContainer() async throws -> TemporaryContainer {

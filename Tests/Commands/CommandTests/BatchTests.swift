@@ -9,7 +9,7 @@ enum WatchWords {
     static let oneBatch = ["--settle", "20ms", "--settle-max", "1h"]
 }
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `watch-group -- COMMAND` {
     private func lines(_ file: String) -> [String] {
         ((try? String(contentsOfFile: file, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A process is stopped while it opens the container. Here the test's process holds the byte.
-@Suite(.serialized, .tags(.process)) struct `A blocked opening of a container` {
+@Suite(.tags(.process)) struct `A blocked opening of a container` {
     private static let bound = Duration.seconds(15)
 
     /// Locks the byte as long as the result exists.

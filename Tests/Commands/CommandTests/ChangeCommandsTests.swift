@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process, .root))
+@Suite(.tags(.process, .root))
 struct `groupctl mkdir, remove, move and copy` {
     private func history(_ container: TemporaryContainer) async throws -> [String] {
         try await container.done("changes", "--since", "start").lines

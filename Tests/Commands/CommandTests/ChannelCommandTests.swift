@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `groupctl channels` {
     /// The words of `channels follow` for a listener.
     private func follow(_ container: TemporaryContainer, _ words: String...) -> [String] {

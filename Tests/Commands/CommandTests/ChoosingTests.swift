@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `Filters and formats of watch-group` {
     private func since(start words: [String], _ container: TemporaryContainer) async throws -> [String] {
         let outcome = try await container.start(

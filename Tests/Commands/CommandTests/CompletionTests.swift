@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process)) struct `Completions of the commands` {
+@Suite(.tags(.process)) struct `Completions of the commands` {
     private let container: TemporaryContainer
 
     init() async throws { container = try TemporaryContainer() }

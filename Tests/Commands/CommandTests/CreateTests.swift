@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process, .root))
+@Suite(.tags(.process, .root))
 struct `groupctl create, path and list` {
     private func groupctl(
         _ words: [String], in container: TemporaryContainer, environment: [String: String?] = [:]
@@ -317,8 +317,10 @@ struct `groupctl create, path and list` {
     @Test func `a container is found by a path from the working directory`() async throws {
         let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")
-        let outcome = try await RunningProcess("groupctl", ["read", "./container", "a"], directory: container.directory)
-            .finish()
+        let outcome = try await RunningProcess(
+            "groupctl", ["read", "./container", "a"], directory: container.directory
+        )
+        .finish()
         #expect(outcome.status == 0 && outcome.text == "content", "\(outcome)")
     }
 }

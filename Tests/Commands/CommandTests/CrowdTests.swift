@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Many processes at once, each a command of its own: the usual tests of locks between processes.
-@Suite(.serialized, .timeLimit(.minutes(3)), .tags(.process))
+@Suite(.timeLimit(.minutes(3)), .tags(.process))
 struct `Many processes` {
     // fault: lost-update
     @Test func `processes that add 1 to 10 to one item have added 55`() async throws {

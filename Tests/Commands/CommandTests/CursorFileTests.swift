@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `A cursor file` {
     private func read(_ file: String) throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `A damaged container` {
     private static let calls: [[String]] = [
         ["create"], ["path"], ["list"], ["read", "a"], ["write", "a"], ["update", "a", "--", "echo", "x"], ["status"],

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(3)), .tags(.process))
+@Suite(.timeLimit(.minutes(3)), .tags(.process))
 struct `groupctl defaults batch` {
     @Test func `a batch prints a line for each command, and goes on after an error`() async throws {
         let container = try TemporaryContainer()

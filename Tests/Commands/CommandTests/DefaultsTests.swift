@@ -12,7 +12,7 @@ extension TemporaryContainer {
     }
 }
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `groupctl defaults` {
     @Test func `get prints a string as it is, and other values as JSON`() async throws {
         let container = try TemporaryContainer()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process, .root, .namespaces)) struct `groupctl delete-group` {
+@Suite(.tags(.process, .root, .namespaces)) struct `groupctl delete-group` {
     private func container() async throws -> TemporaryContainer {
         let container = try TemporaryContainer()
         _ = try await container.shell(

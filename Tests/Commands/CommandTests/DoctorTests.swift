@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process, .root, .namespaces)) struct `groupctl doctor` {
+@Suite(.tags(.process, .root, .namespaces)) struct `groupctl doctor` {
     private func container() async throws -> TemporaryContainer {
         let container = try TemporaryContainer()
         for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }

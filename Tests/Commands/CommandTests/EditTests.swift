@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process)) struct `groupctl edit` {
+@Suite(.tags(.process)) struct `groupctl edit` {
     private let container: TemporaryContainer
     private let copies: String
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `watch-group` {
     @Test func `--verbose prints the cursor from which every change is seen`() async throws {
         let container = try TemporaryContainer()

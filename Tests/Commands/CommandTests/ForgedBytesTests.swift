@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Bytes below `.group` that no member writes, but any process with the permission to write there can.
-@Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `Forged bytes in a container's own files` {
     private func put(_ word: UInt64, at offset: Int64, of name: String, _ container: TemporaryContainer) throws {
         let file = try FileHandle(forUpdating: URL(filePath: "\(container.path)/.group/\(name)"))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
+    .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
     .tags(.process, .root))
 struct `A full disk` {
     /// Each line of the result is a word and a command's message or status.

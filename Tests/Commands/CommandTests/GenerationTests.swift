@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process, .root))
+@Suite(.tags(.process, .root))
 struct `Generations in groupctl` {
     @Test func `a generation is read with the content, and write --if-generation compares it`() async throws {
         let container = try TemporaryContainer()

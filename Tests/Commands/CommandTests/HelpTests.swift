@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized)
+@Suite
 struct `Help of the commands` {
     static let calls: [(program: String, words: [String])] =
         [("groupctl", []), ("watch-group", [])]

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `Invariants of concurrent processes` {
     @Test func `additions of eight processes are all kept, and each is one change`() async throws {
         let container = try TemporaryContainer()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `A lock on an item` {
     // fault: lock-timeout
     @Test(arguments: [["read", "a"], ["write", "a"], ["update", "a", "--", "cat"]])

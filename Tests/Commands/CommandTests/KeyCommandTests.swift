@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `watch-group --defaults -- COMMAND` {
     private static let all =
         #"cat; echo "$GROUP_KEYS $GROUP_FAILURES [$GROUP_RESCAN] [$GROUP_CLEARED] $GROUP_SUITE $GROUP_CURSOR $GROUP_CONTAINER""#

@@ -19,7 +19,7 @@ struct JSONKeyChange: Decodable, Equatable {
     init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `watch-group --defaults` {
     @Test func `a line for a key has the old and new value and the member, under concurrent sets`() async throws {
         let container = try TemporaryContainer()

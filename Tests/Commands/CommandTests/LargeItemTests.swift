@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Large items take a constant amount of memory. Here they consist of holes, so that they take little disk space.
-@Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `A large item` {
     /// Runs a shell command with an upper limit on its address space, and prints how much memory it had at
     /// most, in KiB, as the last line of standard error.

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process)) struct `groupctl list -l` {
+@Suite(.tags(.process)) struct `groupctl list -l` {
     private let container: TemporaryContainer
 
     init() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `groupctl lock` {
     /// A COMMAND that waits until its gate is opened, and then prints "done".
     private func holder(_ words: String..., in container: TemporaryContainer) async throws -> RunningProcess {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process)) struct `groupctl log` {
+@Suite(.tags(.process)) struct `groupctl log` {
     private let container: TemporaryContainer
 
     init() async throws { container = try TemporaryContainer() }

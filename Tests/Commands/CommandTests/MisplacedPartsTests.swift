@@ -4,7 +4,7 @@ import Testing
 
 /// Something else is in place of one of the container's own files or directories: no process waits for it, the doctor
 /// finds it, and `--repair` repairs it.
-@Suite(.serialized, .tags(.process)) struct `A misplaced part of a container` {
+@Suite(.tags(.process)) struct `A misplaced part of a container` {
     private func container() async throws -> TemporaryContainer {
         let container = try TemporaryContainer()
         try await container.done("write", "first", input: "x")

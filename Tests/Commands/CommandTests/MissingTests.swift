@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `A missing group or item` {
     static let calls: [[String]] = [
         ["path"], ["list"], ["read", "p"], ["write", "p"], ["update", "p", "--", "cat"], ["status"],

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `A mistaken call` {
     @Test(arguments: [
         ("write g/ ./x", "leave out './'"), ("write g/ d/", "leave out the '/' at the end"),

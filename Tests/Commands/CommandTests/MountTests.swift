@@ -5,7 +5,7 @@ import Testing
 /// The path and the rights of a container depend on the mount through which it is opened; its state does not.
 @Suite(
     .tags(.process, .root, .namespaces),
-    .serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
+    .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
     .timeLimit(.minutes(3)))
 struct `A container on a mounted disk` {
     /// The file systems, with the command that makes each in a file.

@@ -3,7 +3,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process, .root)) struct `A container inside another` {
+@Suite(.tags(.process, .root)) struct `A container inside another` {
     /// The outer container has the directory `d`, with a file and the container `d/sub`, which has a file, too.
     private func nest() async throws -> TemporaryContainer {
         let container = try TemporaryContainer()

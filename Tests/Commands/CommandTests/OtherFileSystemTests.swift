@@ -3,7 +3,7 @@ import Testing
 
 /// Items on another file system than `.group`, in a mount namespace of its own.
 @Suite(
-    .serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
+    .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
     .tags(.process, .root))
 struct `An item on another file system` {
     /// Runs a shell script, with or without a container; `disk` is the directory of the file system.
@@ -87,7 +87,7 @@ struct `An item on another file system` {
     }
 }
 
-@Suite(.serialized, .enabled(if: Strace.isThere, "needs strace"), .tags(.process, .root))
+@Suite(.enabled(if: Strace.isThere, "needs strace"), .tags(.process, .root))
 struct `A system call filter without openat2` {
     @Test(arguments: [
         ("EPERM", "a filter (seccomp) does not permit the system call openat2"),

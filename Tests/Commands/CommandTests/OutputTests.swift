@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `Standard output` {
     private static let calls: [[String]] = [
         ["create", "--json"], ["path"], ["path", "--json"], ["list"], ["list", "--json"], ["read", "a"],

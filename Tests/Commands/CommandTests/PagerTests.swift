@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process)) struct `The pager of groupctl` {
+@Suite(.tags(.process)) struct `The pager of groupctl` {
     private let container: TemporaryContainer
 
     init() async throws {

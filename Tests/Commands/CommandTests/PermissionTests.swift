@@ -4,7 +4,7 @@ import Testing
 
 @Suite(
     .tags(.process, .root),
-    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `Another user of a container` {
     /// A container of root, in a directory that every user may enter.
     private func container(_ options: String...) async throws -> TemporaryContainer {

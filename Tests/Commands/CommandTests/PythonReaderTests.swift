@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A reader that was written from the page of the format alone.
-@Suite(.serialized, .enabled(if: succeeds(["python3", "--version"]), "needs python3"), .tags(.process, .namespaces))
+@Suite(.enabled(if: succeeds(["python3", "--version"]), "needs python3"), .tags(.process, .namespaces))
 struct `reader.py` {
     private static let program = projectDirectory.appending(path: "docs/reference/reader.py").path
 

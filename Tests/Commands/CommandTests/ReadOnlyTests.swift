@@ -14,7 +14,7 @@ private let changes = [
 ]
 
 @Suite(
-    .serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
+    .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
     .tags(.process, .root))
 struct `A container on a read-only mount` {
     private func done(_ script: String, in disk: SmallFileSystem) async throws {
@@ -233,7 +233,7 @@ struct `A container on a read-only mount` {
 }
 
 @Suite(
-    .serialized, .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"),
+    .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"),
     .tags(.process, .root))
 struct `A container on overlayfs` {
     // fault: other-file-system
@@ -293,7 +293,7 @@ struct `A container on overlayfs` {
 
 @Suite(
     .tags(.process, .root),
-    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `A readable container of another user` {
     @Test func `a readable container of another user is read and followed, and changes are refused`() async throws {
         let container = try TemporaryContainer()

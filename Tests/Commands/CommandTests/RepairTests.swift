@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"), .tags(.process, .root))
+@Suite(.enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"), .tags(.process, .root))
 struct `A writer killed between its rename and its record` {
     private func killWriter(of item: String, in container: TemporaryContainer) throws {
         let writer = try Strace.start(

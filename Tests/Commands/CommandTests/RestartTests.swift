@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process)) struct `watch-group --ready-fd` {
+@Suite(.tags(.process)) struct `watch-group --ready-fd` {
     @Test func `--ready-fd writes the cursor once every later change is seen, and closes the descriptor`() async throws
     {
         let container = try TemporaryContainer()
@@ -36,8 +36,9 @@ import Testing
     }
 }
 
-@Suite(.serialized, .tags(.process)) struct `watch-group --restart` {
-    private func start(_ container: TemporaryContainer, _ options: [String], _ script: String) throws -> RunningProcess {
+@Suite(.tags(.process)) struct `watch-group --restart` {
+    private func start(_ container: TemporaryContainer, _ options: [String], _ script: String) throws -> RunningProcess
+    {
         try container.start("watch-group", options + [container.path, "--", "sh", "-c", script])
     }
 

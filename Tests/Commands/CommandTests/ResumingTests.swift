@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `The script of docs/guide/following.md` {
     /// The block in which a consumer keeps its own place.
     private static func script() throws -> String {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `watch-group --since snapshot` {
     @Test func `--since snapshot prints the items, a bookmark, and then changes`() async throws {
         let container = try TemporaryContainer()

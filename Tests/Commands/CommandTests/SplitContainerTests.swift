@@ -4,7 +4,7 @@ import Testing
 
 /// The container's own files are removed or replaced while members live: no member goes on silently in files that the
 /// others do not have.
-@Suite(.serialized, .tags(.process)) struct `A split container` {
+@Suite(.tags(.process)) struct `A split container` {
     private static let bound = Duration.seconds(15)
 
     @Test func `doctor finds a replaced member table`() async throws {

@@ -3,7 +3,7 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `groupctl status and changes` {
     @Test func `status prints the members and the locks of each`() async throws {
         let container = try TemporaryContainer()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `A line of watch-group` {
     @Test func `a line of watch-group in a pipe is KIND, a tab and PATH, at once`() async throws {
         let container = try TemporaryContainer()

@@ -4,7 +4,7 @@ import Testing
 
 /// Each test has a terminal of its own, made by script(1).
 @Suite(
-    .serialized, .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"),
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"),
     .tags(.process))
 struct `watch-group on a terminal` {
     private func shown(_ container: TemporaryContainer, _ options: String) throws -> RunningProcess {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `groupctl update` {
     @Test func `update passes the content to COMMAND and writes its output`() async throws {
         let container = try TemporaryContainer()

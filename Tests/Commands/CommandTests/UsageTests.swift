@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process))
+@Suite(.tags(.process))
 struct `Usage errors of the commands` {
     @Test(arguments: [
         ("groupctl", "read --nonsense g p", "unknown option '--nonsense'", "groupctl read"),
@@ -32,7 +32,8 @@ struct `Usage errors of the commands` {
         program: String, line: String, message: String, teacher: String
     ) async throws {
         let words = line.split(separator: " ").map(String.init)
-        let outcome = try await RunningProcess(program, words, environment: ["GROUP_CONTAINERS_HOME": "/nonexistent"]).finish()
+        let outcome = try await RunningProcess(program, words, environment: ["GROUP_CONTAINERS_HOME": "/nonexistent"])
+            .finish()
         #expect(outcome.status == 64, "\(outcome)")
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.hasPrefix("\(program): ") && outcome.errors.contains(message), "\(outcome)")

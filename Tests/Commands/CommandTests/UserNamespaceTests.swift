@@ -6,7 +6,7 @@ import Testing
 /// In a user namespace, the files of most users seem to belong to the user `nobody`.
 @Suite(
     .tags(.process, .root, .namespaces),
-    .serialized, .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(2)),
     .enabled(if: isRoot && succeeds(["unshare", "-U", "-r", "true"]), "needs root and user namespaces"))
 struct `A member in a user namespace` {
     /// Twenty files of another user, as the journal has them.

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .tags(.process, .root))
+@Suite(.tags(.process, .root))
 struct `groupctl write` {
     @Test func `write replaces the content and keeps the mode`() async throws {
         let container = try TemporaryContainer()

@@ -11,7 +11,10 @@ struct `Containers of another boot` {
     /// behind the end of its journal.
     private func container(withChanges count: Int, isTorn: Bool = false) throws -> TemporaryContainer {
         let container = try TemporaryContainer()
-        for number in 0..<count { _ = try container.groupctl("write", "item", input: "\(number)") }
+        do {
+            let coordinator = try container.open().coordinator(purpose: "test").blocking
+            for number in 0..<count { try coordinator.write(bytes: Array("\(number)".utf8), to: "item") }
+        }
         if isTorn {
             let file = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/journal/1.log"))
             try file.seek(toOffset: 1 << 20)

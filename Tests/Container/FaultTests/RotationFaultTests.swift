@@ -87,7 +87,9 @@ struct `Journal rotation under faults` {
             let container = try Self.containerOfSmallFiles()
             let process = try Strace.start(
                 ["test-member", "rotate", container.path, "item", "new"], fault: .stop, at: call)
-            if try process.waitUntilStopped() {
+            // A call for memory may not be made each time.
+            let isStopped = try process.waitUntilStopped()
+            if isStopped {
                 stops += 1
                 #expect(try container.member("append", "2000", "other").finish().status == 0, "\(call)")
                 process.resume()
@@ -99,7 +101,7 @@ struct `Journal rotation under faults` {
                 sequence += 1
                 if change.path == ItemPath("other/\(next)") { next += 1 }
             }
-            #expect(next == 2_001, "\(call): \(sequence) records")
+            #expect(next == (isStopped ? 2_001 : 1), "\(call): \(sequence) records")
             #expect(container.journalFiles.contains("2.log"), "\(call)")
         }
         #expect(stops > 12)

@@ -1,4 +1,3 @@
-import GroupBytes
 import GroupSystemCalls
 import TestSupport
 import Testing
@@ -11,27 +10,10 @@ struct SampleContainer {
     let temporary: TemporaryDirectory
     let container: Container
 
-    /// Names of items that do not share a range of the lock file, as any two do once in 2,047 containers, nor a bucket
-    /// of the member table, as any two do once in 256: tests hold one and expect another to be free.
-    private static let apart = ["a", "b", "c", "d", "e", "n", "directory"]
-
     init(in place: String = TestFiles.directory) throws {
-        var made = try Self.make(in: place)
-        for _ in 0..<60 where try !Self.areApart(made.container.opened.hashKey) { made = try Self.make(in: place) }
-        (temporary, container) = made
-    }
-
-    private static func make(in place: String) throws -> (temporary: TemporaryDirectory, container: Container) {
-        let temporary = try TemporaryDirectory(in: place)
-        return (temporary, try Container(path: temporary.path, creating: true))
-    }
-
-    private static func areApart(_ key: SipHash) throws -> Bool {
-        let ranges = try apart.map { name in
-            try LockRange(ItemPath(stringLiteral: name).location(for: "test"), key: key)
-        }
-        let buckets = ranges.flatMap { [$0.bucket, $0.subtree.bucket] }
-        return Set(ranges.map(\.subtree.start)).count == apart.count && Set(buckets).count == buckets.count
+        temporary = try TemporaryDirectory(in: place)
+        try TemporaryContainer.make(at: temporary.path)
+        container = try Container(path: temporary.path)
     }
 
     func coordinator(_ purpose: String = "tester") -> Coordinator { container.coordinator(purpose: purpose) }

@@ -26,6 +26,19 @@ func append(to container: String, count: Int, tag: String) throws {
     }
 }
 
+/// Appends, for each line of standard input, as many records as the line says.
+func appendOnDemand(to container: String, tag: String) throws {
+    let container = try Container(path: container)
+    var number = 0
+    while let line = readLine() {
+        for _ in 0..<(Int(line) ?? 0) {
+            number += 1
+            _ = try container.appendRawRecord(naming: "\(tag)/\(number)")
+            printLine("\(number)")
+        }
+    }
+}
+
 func rotate(_ path: String, _ item: ItemPath, _ text: String) throws {
     let container = try Container(path: path)
     let long = ItemPath(String(repeating: "x", count: 4_000))

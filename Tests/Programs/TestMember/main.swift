@@ -86,6 +86,7 @@ let usage = """
 let words = CommandLine.arguments
 do {
     switch (words.dropFirst().first, words.count) {
+    case ("append-on-demand", 4): try appendOnDemand(to: words[2], tag: words[3])
     case ("append", 5): try append(to: words[2], count: Int(words[3]) ?? 0, tag: words[4])
     case ("rotate", 5): try rotate(words[2], ItemPath(words[3]), words[4])
     case ("write", 5): try write(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)

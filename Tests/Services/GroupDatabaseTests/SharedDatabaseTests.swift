@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Several processes with one database, of which some are killed, and `sqlite3` beside them.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .tags(.process, .root, .namespaces))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process, .root, .namespaces))
 struct `A database of several processes` {
     let temporary: TemporaryContainer
     private static let path: ItemPath = "Store/t.sqlite"

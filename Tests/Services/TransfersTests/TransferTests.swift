@@ -8,7 +8,7 @@ import Testing
 import Transfers
 
 /// Transfers from and to a server on loopback, by the program, which is killed.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .tags(.process))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `The program group-transfer` {
     private let temporary: TemporaryContainer
     private let container: Container

@@ -238,8 +238,8 @@ package final class RunningProcess: Sendable {
     package func end(within bound: Duration = patience) async throws -> Int32 {
         resumeReading()
         defer { pauseReading() }
-        guard await life.end(until: .after(bound)) else { throw hangs("its end") }
-        return reap()
+        guard let status = await life.end(until: .after(bound)) else { throw hangs("its end") }
+        return status
     }
 
     /// Waits until the process, and every other that inherited its streams, has ended.
@@ -248,10 +248,9 @@ package final class RunningProcess: Sendable {
         resumeReading()
         defer { pauseReading() }
         guard await output.end(until: deadline), await errors?.end(until: deadline) ?? true,
-            await life.end(until: deadline)
+            let status = await life.end(until: deadline)
         else { throw hangs("its end") }
-        return Outcome(
-            status: reap(), output: output.bytes, errors: errors?.text ?? "")
+        return Outcome(status: status, output: output.bytes, errors: errors?.text ?? "")
     }
 
     /// Has the output be read even if it is read on demand.

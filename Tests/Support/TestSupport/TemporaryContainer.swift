@@ -22,15 +22,14 @@ package final class TemporaryContainer: Sendable {
     package init(creating: Bool = true) throws {
         temporary = try TemporaryDirectory()
         path = temporary.path + "/container"
-        if creating {
-            _ = try Container(path: path, creating: true)
-            try setHashKey()
-        }
+        if creating { try Self.make(at: path) }
     }
 
-    /// Gives the container a key of hashes that is always the same: with a random one, two items of a test share a
-    /// range of the lock file, or a bucket of the member table, once in a while.
-    private func setHashKey() throws {
+    /// Makes a container whose key of hashes is always the same: with a random one, two items of a test share a range of
+    /// the lock file, or a bucket of the member table, once in a while. An access to the one is an access to the other
+    /// then.
+    package static func make(at path: String) throws {
+        _ = try Container(path: path, creating: true)
         let file = URL(fileURLWithPath: "\(path)/.group/format")
         let text = try String(contentsOf: file, encoding: .utf8)
         let parts = text.components(separatedBy: "\"hashKey\" : \"")
@@ -96,7 +95,9 @@ package final class TemporaryContainer: Sendable {
     }
 
     /// Starts `watch-group WORDS… <this container>`.
-    package func watch(_ words: any BytesConvertible..., output: RunningProcess.Output = .readOnDemand) throws -> RunningProcess {
+    package func watch(_ words: any BytesConvertible..., output: RunningProcess.Output = .readOnDemand) throws
+        -> RunningProcess
+    {
         try start("watch-group", words + [path], output: output)
     }
 

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `The to-do example` {
     private func todo(_ container: TemporaryContainer, _ words: String...) async throws -> RunningProcess.Outcome {
         try await container.start("todo", ["--group", container.path] + words).finish()

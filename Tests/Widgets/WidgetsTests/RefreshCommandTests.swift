@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `groupctl refresh` {
     private func refresh(
         _ container: TemporaryContainer, _ words: String..., command: String? = nil

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A refresh of a widget that keys of the group defaults concern.
-@Suite(.serialized, .timeLimit(.minutes(2)), .tags(.process))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `groupctl refresh of keys` {
     private let container: TemporaryContainer
 

@@ -18,7 +18,8 @@ final class Patient {
 
     /// Runs a closure with the container open; this process is a member only meanwhile.
     func work<Answer>(_ work: (Container) throws -> Answer) throws -> Answer {
-        try work(try Container(path: temporary.path))
+        let container = try Container(path: temporary.path)
+        return try withExtendedLifetime(container) { try work(container) }
     }
 
     func fill() throws {
