@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Programs that were built without a package trait: this target is built with all of them, or with none.
-@Suite(.tags(.process)) struct `A program that was built without a library` {
+@Suite(.ownThreads, .tags(.process)) struct `A program that was built without a library` {
     private static let programs: [(name: String, traits: String, packages: String, isBuilt: Bool)] = [
         ("group-transfer", "Curl", "libcurl4-openssl-dev libssl-dev", hasCurl),
         ("group-cluster", "Curl,SQLite", "libcurl4-openssl-dev libssl-dev", hasCurl && hasSQLite),

@@ -3,7 +3,7 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.tags(.process)) struct `Progress of long operations` {
+@Suite(.ownThreads, .tags(.process)) struct `Progress of long operations` {
     /// Starts `groupctl write` with input from a pipe that stays open, so that it shows its progress.
     private func write(_ container: TemporaryContainer, _ options: String, onTerminal: Bool) throws
         -> (writer: RunningProcess, feeder: RunningProcess)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The leader sees the events of coordinated changes, too, and must not take them for external changes.
-@Suite(.timeLimit(.minutes(2)), .tags(.process))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `Stream of coordinated changes` {
     /// Returns what the stream reports of commands of groupctl. None of the changes is external.
     private func reported(_ watched: WatchedContainer, by lines: [String]...) async throws -> [String] {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the doctor finds where no changes arrive.
-@Suite(.timeLimit(.minutes(2)), .tags(.process, .root, .namespaces))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process, .root, .namespaces))
 struct `Findings about watching` {
     private func codes(_ container: TemporaryContainer) async throws -> [String] {
         let outcome = try await container.run("doctor", "--json")

@@ -4,7 +4,7 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)), .tags(.process, .namespaces))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process, .namespaces))
 struct `Leaders of a container` {
     private func leaders(_ container: TemporaryContainer) async throws -> [pid_t] {
         try await JSONStatus(of: container).members.filter(\.leader).map(\.pid)

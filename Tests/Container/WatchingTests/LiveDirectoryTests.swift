@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)), .tags(.process))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `Stream of external directory changes` {
     @Test func `ten nested directories that are made at once are reported from the top`() async throws {
         let watched = try await WatchedContainer()

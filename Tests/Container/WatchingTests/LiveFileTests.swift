@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)), .tags(.process))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `Stream of external file changes` {
     @Test func `a file that touch makes is reported as created once`() async throws {
         let watched = try await WatchedContainer()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)), .tags(.process))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `Stream of external moves` {
     @Test(arguments: [("f", "g"), ("f", "F"), ("f", "d/f"), ("d/e/x", "x"), ("d/e/x", "d/y"), ("d/e", "e"), ("d", "D")])
     func `a move is reported as one move, with both paths`(from: String, to: String) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// File systems that are mounted in the container while it is followed, in a namespace of the test's own.
 @Suite(
-    .timeLimit(.minutes(2)), .enabled(if: mayMount, "needs mounts in a user namespace"),
+    .ownThreads, .timeLimit(.minutes(2)), .enabled(if: mayMount, "needs mounts in a user namespace"),
     .tags(.root, .namespaces))
 struct `Mounts in a followed container` {
     /// Runs a script in the directory of a container `c`, beside a follower. `await TEXT` waits until a line of the

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)), .tags(.process))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `Outer stream of a nested container` {
     private static let inside =
         "printf x | groupctl write ./d/sub in; groupctl mkdir ./d/sub e; : > d/sub/e/f; : > d/sub/g"

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The leader sees nothing of the states in between.
-@Suite(.timeLimit(.minutes(2)), .tags(.process))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `Changes within one round of the leader` {
     static let scripts = [
         "rm -r d; mkdir -p d/e; : > d/e/new", "mkdir -p ../in/e; : > ../in/e/new; mv d ../out; mv ../in d",

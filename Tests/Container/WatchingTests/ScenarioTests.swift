@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The files of `Tests/Support/Scenarios`, played against the live watcher.
-@Suite(.timeLimit(.minutes(2)), .tags(.process, .root))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process, .root))
 struct `Played scenarios` {
     /// A scenario's file, with its name and its title.
     struct File: Sendable, CustomTestStringConvertible {

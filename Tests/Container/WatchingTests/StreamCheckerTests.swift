@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)), .tags(.process)) struct `Stream checker` {
+@Suite(.ownThreads, .timeLimit(.minutes(1)), .tags(.process)) struct `Stream checker` {
     typealias Run = StreamChecker.Run
 
     /// Records a real stream: three changes, a transaction of three, and three more.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)), .tags(.process))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `Changes while no process watched` {
     static let preparation = """
         mkdir -p d/e foo/x bare; printf 1 > f; printf 22 > d/e/g; printf 333 > foo/x/h; printf 4444 > keep; chmod 644 f

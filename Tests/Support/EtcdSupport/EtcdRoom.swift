@@ -3,8 +3,8 @@ import Foundation
 /// The places of the nodes that run at the same time, in all tests of this process. Each node allocates two files of
 /// 64 MB for its log at once, so that more of them would fill the memory, or the disk, of a small machine.
 ///
-/// The nodes of a cluster get their places together. Only a test that has a single node starts a second one: even if all
-/// eight tests that may block at a time (`OwnThreads`) have one, and the shared node runs, a place is free.
+/// The nodes of a cluster get their places together. A test that has a node and starts another one waits until tests
+/// with nodes end; few tests do that, so that they cannot all wait for each other.
 final class EtcdRoom: Sendable {
     static let shared = EtcdRoom(10)
 

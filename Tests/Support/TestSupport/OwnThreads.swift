@@ -20,7 +20,7 @@ package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
-    private static let threads = FreeThreads(8)
+    private static let threads = FreeThreads(12)
 }
 
 /// Threads, each of which one test has at a time: a test that is resumed waits for no other one.
