@@ -35,8 +35,10 @@ usage_error() {
 readonly all_traits=InotifyTools,SQLite,Curl,Secrets,PNG,ICalendar
 
 # use_traits LIST: takes the value of an option --traits: names of traits, separated by commas, "all" among them, or "none".
-# Sets `traits` to it, and the array `swift_options` to the options of `swift build` for it. Each list has a build directory of its own, because
-# all is built anew when the list changes: .build for none, as that of a plain `swift build`, and .build/tools for all.
+# Sets `traits` to it, and the array `swift_options` to the options of `swift build` for it. Each list has a build
+# directory of its own, because all is built anew when the list changes: .build for none, as that of a plain `swift build`,
+# and .build/tools for all, whose modules are optimized (see Package.swift), without debug information: both make the build
+# and the tests together faster.
 use_traits() {
     local name
     traits=",$1,"
@@ -44,7 +46,9 @@ use_traits() {
     traits="${traits:1:-1}"
     case "$traits" in
         none) swift_options=() ;;
-        "$all_traits") swift_options=(--traits "$traits" --scratch-path "$root/.build/tools") ;;
+        "$all_traits")
+            swift_options=(--traits "$traits" --scratch-path "$root/.build/tools" -debug-info-format none)
+            ;;
         *)
             for name in ${traits//,/ }; do
                 [[ ",$all_traits,GTK," == *",$name,"* ]] ||
@@ -55,6 +59,15 @@ use_traits() {
             swift_options=(--traits "$traits" --scratch-path "$root/.build/$traits")
             ;;
     esac
+}
+
+# use_release: has `swift_options` be those of the programs that tools/install installs with the present traits, if they
+# are linked with libraries of the system.
+use_release() {
+    swift_options=(
+        -c release --static-swift-stdlib -Xlinker --gc-sections --scratch-path "$root/.build/install-dynamic"
+    )
+    [[ "$traits" == none ]] || swift_options+=(--traits "$traits")
 }
 
 # has_trait NAME: returns whether the trait is among those that use_traits was called with.
@@ -68,7 +81,17 @@ use_traits "$all_traits"
 # another one in each run unless hashes are deterministic; with another order, everything is built anew. (The tests run
 # without the variable: they are to see all orders.)
 swift_build() {
-    SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"
+    with_package_settings env SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"
+}
+
+# with_package_settings COMMAND...: runs a command, with the variable that Package.swift reads if its build directory is
+# that of all traits.
+with_package_settings() {
+    if [[ " $* " == *" $root/.build/tools "* ]]; then
+        GROUP_CONTAINER_OPTIMIZED=1 "$@"
+    else
+        "$@"
+    fi
 }
 
 # build PRODUCT...: builds products of the package for debugging, and sets `binaries` to the directory that they are in.

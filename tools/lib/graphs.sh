@@ -9,9 +9,10 @@ readonly public_modules=(
 )
 
 # symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to
-# DIRECTORY/MODULE/.
+# DIRECTORY/MODULE/. The graphs stay in .build/graphs, and are made again once a module was built again.
 symbol_graphs() {
-    local directory="$1" module output
+    # shellcheck disable=SC2154 # by common.sh
+    local directory="$1" kept="$root/.build/graphs" module output built
     for module in Cluster GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting GroupDatabase \
         Transfers GroupPasteboard GroupSecrets AppleFileCoordination; do
         # For an up-to-date build its output is of no use.
@@ -21,17 +22,25 @@ symbol_graphs() {
             return 1
         }
     done
-    for module in "${public_modules[@]}"; do
-        mkdir -p -- "$directory/$module"
-        swift-symbolgraph-extract -module-name "$module" -I .build/tools/debug/Modules \
-            -I Sources/Container/CGroupLinux/include \
-            -Xcc -fmodule-map-file=.build/tools/debug/CGroupLinux.build/module.modulemap \
-            -Xcc -fmodule-map-file=.build/tools/debug/WidgetAppIsForAppsNotForWidgets.build/module.modulemap \
-            -Xcc -fmodule-map-file=Sources/Container/CGroupInotifyTools/module.modulemap \
-            -Xcc -fmodule-map-file=Sources/Services/CGroupSQLite/module.modulemap \
-            -Xcc -fmodule-map-file=Sources/Services/CGroupSecret/module.modulemap \
-            -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
-            -emit-extension-block-symbols \
-            -output-dir "$directory/$module"
-    done
+    built="$(swift_build "${swift_options[@]}" --show-bin-path)"
+    if [[ ! -e "$kept/made" ||
+        -n "$(find "$built/Modules" -name '*.swiftmodule' -newer "$kept/made" -print -quit)" ]]; then
+        rm -rf -- "$kept"
+        for module in "${public_modules[@]}"; do
+            mkdir -p -- "$kept/$module"
+            swift-symbolgraph-extract -module-name "$module" -I "$built/Modules" \
+                -I Sources/Container/CGroupLinux/include \
+                -Xcc -fmodule-map-file="$built/CGroupLinux.build/module.modulemap" \
+                -Xcc -fmodule-map-file="$built/WidgetAppIsForAppsNotForWidgets.build/module.modulemap" \
+                -Xcc -fmodule-map-file=Sources/Container/CGroupInotifyTools/module.modulemap \
+                -Xcc -fmodule-map-file=Sources/Services/CGroupSQLite/module.modulemap \
+                -Xcc -fmodule-map-file=Sources/Services/CGroupSecret/module.modulemap \
+                -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
+                -emit-extension-block-symbols \
+                -output-dir "$kept/$module" || return 1
+        done
+        : >"$kept/made"
+    fi
+    mkdir -p -- "$directory"
+    cp -R -- "$kept/." "$directory"
 }

@@ -50,3 +50,32 @@ show_progress() {
         END { printf "\r\033[K" }
     '
 }
+
+# show_slowest USAGE: prints the suites that used most processor time, of a file that the tests' process has written: a
+# line for each suite, with the number of programs, microseconds and the suite's name. The time of a suite is that of its
+# programs, and of its own threads if it blocks.
+show_slowest() {
+    printf '\nsuites by processor time:\n'
+    LC_ALL=C sort -t $'\t' -k 2,2nr -- "$1" | grep -v $'\t-$' | head -n 11 |
+        awk -F '\t' '{ printf "%7.1f s %6d programs  %s\n", $2 / 1e6, $1, $3 }'
+}
+
+readonly process_counts=Tests/Support/process-counts.txt
+
+# check_process_counts USAGE: fails if a suite has started over half as many programs again as are recorded for it, and
+# ten more.
+check_process_counts() {
+    # shellcheck disable=SC2154 # by common.sh
+    local made="$root/.build/process-counts.txt"
+    LC_ALL=C awk -F '\t' '$1 > 0 && $3 ~ /[.]/ { print $1 "\t" $3 }' "$1" | LC_ALL=C sort -t $'\t' -k 2 >"$made"
+    awk -F '\t' '
+        NR == FNR { recorded[$2] = $1; next }
+        $1 > recorded[$2] * 1.5 + 10 {
+            printf "%s starts %d programs, and %d are recorded\n", $2, $1, recorded[$2]
+            failed = 1
+        }
+        END { exit failed }
+    ' "$root/$process_counts" "$made" && return
+    echo "if a suite needs them: cp .build/process-counts.txt $process_counts"
+    return 1
+}
