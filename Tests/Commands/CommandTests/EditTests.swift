@@ -53,6 +53,33 @@ import Testing
         #expect(named.text == "a b.json\n", "the editor knows the syntax")
     }
 
+    @Test(arguments: [
+        ("f() { truncate -s 268435457 \"$1\"; }; f", "more than 268435456 bytes"),
+        ("f() { rm \"$1\"; mkdir \"$1\"; echo typed >\"$1/x\"; }; f", "not a file"),
+        ("f() { cp \"$1\" \"$1.typed\"; rm \"$1\"; mkfifo \"$1\"; }; f", "not a file"),
+    ])
+    func `a text that cannot be read back stays, the error names it, and the item is unchanged`(
+        editor: String, reason: String
+    ) async throws {
+        try await container.done("write", "a", input: "one\n")
+        let outcome = try await edit(editor, "a")
+        #expect(outcome.status == 1 && outcome.errors.contains(reason), "\(outcome)")
+        #expect(outcome.errors.contains("the edited text is in \(copies)/groupctl-edit-"), "\(outcome)")
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: copies).contains { $0.hasSuffix("/a") })
+        #expect(try await read("a") == "one\n")
+    }
+
+    @Test func `a text that its user may not read stays`() async throws {
+        try await container.done("write", "a", input: "one\n")
+        // Root may read any file, so the file becomes a link to one that nobody can open.
+        let outcome = try await edit("f() { mv \"$1\" \"$1.typed\"; ln -s \"$1\" \"$1\"; }; f", "a")
+        #expect(outcome.status != 0 && outcome.errors.contains("the edited text is in \(copies)"), "\(outcome)")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: copies)
+        let typed = try #require(names.first { $0.hasSuffix("/a.typed") })
+        #expect(try String(contentsOfFile: "\(copies)/\(typed)", encoding: .utf8) == "one\n")
+        #expect(try await read("a") == "one\n")
+    }
+
     @Test func `edit prefers VISUAL, and does nothing for text that is unchanged`() async throws {
         try await container.done("write", "a", input: "one\n")
         let before = try await sequence()

@@ -21,14 +21,19 @@ func edit(_ run: inout CommandRun) throws -> ExitStatus {
         let (status, signal) = try CommandEnd.wait(for: child, signals)
         _ = TerminationSignals()
         if notices.isVerbose { item.awaitNotice() }
-        let text: [UInt8]
+        let found: [UInt8]?
         do {
-            text = try copy.text()
+            found = try copy.text()
         } catch {
+            guard let signal else { throw error }
+            run.complain("\(error)")
+            return .signal(signal)
+        }
+        guard let text = found else {
             // The editor has removed the file: there is no text to keep.
             copy.remove()
             if let signal { return .signal(signal) }
-            throw error
+            throw CoordinationError.unreadable(copy.path, operation: "read the edited text from", .noSuchEntry)
         }
         if signal != nil || status != 0 {
             keep(copy, text, in: item, run)
@@ -63,16 +68,16 @@ private func save(
         do {
             return try item.save(text, run.arguments.flag("relaxed") ? .relaxed : .durable)
         } catch let conflict as EditedItem.Conflict {
-            let file = ShellWords.quoted(copy.path)
             let reason = describe(conflict)
             let isTerminal = StandardOutput.isTerminalForInput && run.hasReaderOfRemarks
             let answer =
-                isTerminal ? try ask("'\(item.path)': \(reason). Edit again, overwrite, or keep \(file)?") : .keep
+                isTerminal
+                ? try ask("'\(item.path)': \(reason). Edit again, overwrite, or keep \(ShellWords.quoted(copy.path))?")
+                : .keep
             if answer == .keep {
                 throw CoordinationError(
                     .conflict, operation: "edit", item: item.path.description, containerPath: item.containerPath,
-                    reason: reason,
-                    remedy: .ofCommand("the edited text is in \(file)"))
+                    reason: reason, remedy: copy.place)
             }
             // What is there now is the base of the next attempt.
             try item.read()

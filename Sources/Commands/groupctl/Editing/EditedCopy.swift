@@ -1,4 +1,5 @@
 import GroupBytes
+import GroupCommandLine
 import GroupCommands
 import GroupContainer
 import GroupSystemCalls
@@ -40,14 +41,40 @@ struct EditedCopy {
         return directory + [UInt8(ascii: "/")] + beside
     }
 
-    /// Returns the text. The editor may have written another file and renamed it.
-    func text() throws(CoordinationError) -> [UInt8] {
+    /// Returns the text; nil if there is no file. The editor may have written another file and renamed it. If the text
+    /// cannot be read, the error's advice names the file: the text stays there.
+    func text() throws(CoordinationError) -> [UInt8]? {
+        let status: FileStatus
+        var text: [UInt8] = []
         do throws(Errno) {
-            return try FileDescriptor.open(path: path, [.reading, .nonBlocking]).readAll(limit: EditedItem.limit + 1)
+            // Without a wait for the other end of a FIFO.
+            let file = try FileDescriptor.open(path: path, [.reading, .nonBlocking])
+            status = try file.status()
+            // One byte more than the limit, because the file may grow meanwhile.
+            if status.isRegularFile && status.size <= EditedItem.limit {
+                text = try file.readAll(limit: EditedItem.limit + 1)
+            }
         } catch {
-            throw CoordinationError.unreadable(path, operation: "read the edited text from", error)
+            if error == .noSuchEntry { return nil }
+            var unreadable = CoordinationError.unreadable(path, operation: "read the edited text from", error)
+            unreadable.remedy = place
+            throw unreadable
         }
+        if !status.isRegularFile {
+            throw CoordinationError(
+                .wrongType, operation: "read the edited text from", item: String(decoding: path, as: UTF8.self),
+                reason: "it is not a file any more", remedy: place)
+        }
+        if status.size > EditedItem.limit || text.count > EditedItem.limit {
+            throw CoordinationError(
+                .limitReached, operation: "read the edited text from", item: String(decoding: path, as: UTF8.self),
+                reason: "it has more than \(EditedItem.limit) bytes", remedy: place)
+        }
+        return text
     }
+
+    /// The advice of an error that leaves the text where it is.
+    var place: CoordinationError.Remedy { .ofCommand("the edited text is in \(ShellWords.quoted(path))") }
 
     /// Removes everything. What cannot be removed stays, as any temporary file.
     func remove() {
