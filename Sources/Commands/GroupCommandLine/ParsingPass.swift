@@ -79,6 +79,9 @@ struct ParsingPass {
         return nil
     }
 
+    /// The placeholders of values that are never empty.
+    private static let places: Set<String> = ["FILE", "DIR", "URL"]
+
     private mutating func take(
         _ option: OptionSpecification, spelled: String, attached: ArraySlice<UInt8>?
     ) throws(UsageError) -> Invocation? {
@@ -86,6 +89,10 @@ struct ParsingPass {
         if let placeholder = option.placeholder {
             guard let given = attached.map(Array.init) ?? rest.popFirst() else {
                 throw parsed.usageError("option '\(spelled)' needs a value: \(placeholder)")
+            }
+            // From a variable that is not set: an empty address of a socket, for one, is open to every user.
+            if given.isEmpty && Self.places.contains(placeholder) {
+                throw parsed.usageError("option '\(spelled)' needs a value, and it is empty: \(placeholder)")
             }
             value = given
         } else if attached != nil {

@@ -10,6 +10,11 @@
 
 static bool make_address(const char *path, struct sockaddr_un *address) {
     size_t length = strlen(path);
+    // Without a path, the system would choose an abstract address, which every user may connect to.
+    if (length == 0) {
+        errno = EINVAL;
+        return false;
+    }
     if (length >= sizeof address->sun_path) {
         errno = ENAMETOOLONG;
         return false;

@@ -76,6 +76,17 @@ struct UsageErrorTests {
         #expect(message(Samples.watch, words("g -0n")) == "option '-n' needs a value: N")
     }
 
+    @Test func `an empty path is a usage error, and an empty text is a value`() {
+        let command = CommandSpecification(
+            name: "x", summary: "", usage: [],
+            options: [.value("file", letter: "f", "FILE", help: ""), .value("text", "TEXT", help: "")])
+        for line in [["--file", ""], ["--file="], ["-f", ""]] {
+            let message = message(command, line.map { Array($0.utf8) }) ?? ""
+            #expect(message.hasSuffix("needs a value, and it is empty: FILE"), "\(message)")
+        }
+        #expect(message(command, [Array("--text".utf8), []]) == nil)
+    }
+
     @Test func `a value of a flag is a usage error`() {
         #expect(message(Samples.watch, words("--json=yes g")) == "option '--json' takes no value")
         #expect(message(Samples.watch, words("--help=yes g")) == "option '--help' takes no value")

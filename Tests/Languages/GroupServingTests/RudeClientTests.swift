@@ -147,6 +147,12 @@ import Testing
         #expect(lines.last?.contains("\"value\":\(3_000 * 2_999 / 2)}") == true)
     }
 
+    @Test func `an empty address of a socket is refused by the command and by the system calls`() throws {
+        let (status, text) = try RunningProcess(["groupctl", "serve", temporary.path, "--socket", ""]).finish()
+        #expect(status == 64 && text.contains("option '--socket' needs a value, and it is empty: FILE"), "\(text)")
+        #expect(throws: Errno.invalid) { _ = try UnixListener.connect(path: []) }
+    }
+
     @Test func `only one server listens at a path, and a socket that was left is replaced`() throws {
         let first = try server()
         #expect(try directory.status(of: "s").permissions == 0o600)
