@@ -64,8 +64,9 @@ package enum TimeStyle: String, Sendable, CaseIterable {
 package enum Timestamp {
     /// Returns `2026-11-20T10:00:00.123Z`, in UTC, from nanoseconds since 1970.
     package static func text(_ nanoseconds: Int64) -> String {
-        let seconds = Self.seconds(nanoseconds)
-        return text(seconds: seconds, nanoseconds: nanoseconds - seconds * 1_000_000_000)
+        // Not by multiplying: the seconds of the smallest number are rounded down, and as nanoseconds below it.
+        let part = nanoseconds % 1_000_000_000
+        return text(seconds: seconds(nanoseconds), nanoseconds: part < 0 ? part + 1_000_000_000 : part)
     }
 
     /// Returns whole seconds since 1970, rounded down, from nanoseconds.

@@ -8,6 +8,14 @@ import Testing
 @Suite struct `A line on a terminal` {
     private let plain = TerminalLine(TerminalText(isColored: false))
 
+    @Test(arguments: [
+        (Int64.min, "1677-09-21T00:12:43.145Z"), (-1, "1969-12-31T23:59:59.999Z"), (0, "1970-01-01T00:00:00.000Z"),
+        (Int64.max, "2262-04-11T23:47:16.854Z"),
+    ])
+    func `every number of nanoseconds is a time`(nanoseconds: Int64, text: String) {
+        #expect(Timestamp.text(nanoseconds) == text)
+    }
+
     @Test func `a line on a terminal shows the time, the kind, the path and the process`() {
         #expect(plain.line(sample(.created, "a")) == "22:13:20.123  created   a  todo-app (812)")
         #expect(plain.line(sample(.moved(from: "a"), "b")) == "22:13:20.123  moved     a → b  todo-app (812)")
