@@ -15,8 +15,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-/// The container's modules are optimized in a build for debugging, too, when tools/ makes it: the tests take half the
-/// time then.
+/// When tools/ builds for debugging, it has the modules that programs and tests use optimized all the same: the tests take
+/// half the time then. (Unsafe flags would keep others from using the package.)
 let optimized: [SwiftSetting] =
     Context.environment["GROUP_CONTAINER_OPTIMIZED"] == nil
     ? [] : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"])]
