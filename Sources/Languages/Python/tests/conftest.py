@@ -25,7 +25,9 @@ class Program:
 
     def __init__(self, path, script):
         begin = (
-            "import os, sys, time\nfrom group_container import *\npath = %r\n"
+            # A command in the background of a script ignores SIGINT, and so do its children unless they ask for it.
+            "import os, signal, sys, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            "from group_container import *\npath = %r\n"
             "container = Container(path, purpose='a program')\n" % path)
         self.process = subprocess.Popen(
             [sys.executable, "-u", "-c", begin + textwrap.dedent(script)], stdin=subprocess.PIPE,
