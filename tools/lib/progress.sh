@@ -56,8 +56,9 @@ show_progress() {
 # programs, and of its own threads if it blocks.
 show_slowest() {
     printf '\nsuites by processor time:\n'
-    LC_ALL=C sort -t $'\t' -k 2,2nr -- "$1" | grep -v $'\t-$' | head -n 11 |
-        awk -F '\t' '{ printf "%7.1f s %6d programs  %s\n", $2 / 1e6, $1, $3 }'
+    # The last program reads to the end: if it ended earlier, the signal SIGPIPE to another one would be a failure.
+    LC_ALL=C sort -t $'\t' -k 2,2nr -- "$1" |
+        awk -F '\t' '$3 != "-" && ++shown <= 11 { printf "%7.1f s %6d programs  %s\n", $2 / 1e6, $1, $3 }'
 }
 
 readonly process_counts=Tests/Support/process-counts.txt
