@@ -70,7 +70,7 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
     progress.end()
     let grant = (name: "GROUP_CLUSTER_GRANT", value: Array(lock.grant.utf8))
     do throws(Errno) {
-        return ExitStatus(rawValue: try ChildProcess.run(command, variables: [grant]))
+        return ExitStatus(rawValue: try CommandProcess.runUnderLock(command, variables: [grant], for: run))
     } catch {
         return try CommandStartFailure.statusOrThrow(of: command, error, for: run)
     }

@@ -92,7 +92,8 @@ struct MergeCommand {
         if let resultFile {
             do throws(Errno) {
                 let variables = [WaitingHolders.variable(in: container)]
-                status = ExitStatus(rawValue: try ChildProcess.run(words, variables: variables))
+                status = ExitStatus(
+                    rawValue: try CommandProcess.runUnderLock(words, variables: variables, for: run))
             } catch {
                 return .failed(try CommandStartFailure.statusOrThrow(of: words, error, for: run))
             }

@@ -32,14 +32,15 @@ package struct BatchRunner {
     package mutating func run(
         input: [UInt8], variables: [(name: String, value: [UInt8])], for run: borrowing CommandRun
     ) throws -> Outcome {
-        let child: ChildProcess
+        let status: Int32
         do throws(Errno) {
-            child = try ChildProcess.start(command, input: input, variables: variables)
+            let source = try FileDescriptor.inMemory(input)
+            var process = try CommandProcess(command, input: source.number, variables: variables, signals)
+            // A batch that COMMAND finishes after a signal still counts.
+            status = try process.wait()
         } catch {
             return .ended(try CommandStartFailure.statusOrThrow(of: command, error, for: run))
         }
-        // A batch that COMMAND finishes after a signal still counts.
-        let (status, signal) = try CommandEnd.wait(for: child, signals)
         lastRun = monotonicNanoseconds()
         if status == 0 {
             retry = Retry()
@@ -48,8 +49,7 @@ package struct BatchRunner {
             // caller checks for signals next.
             return .succeeded(runs)
         }
-        // A terminal sends the signal to both processes: COMMAND may have ended before the signal was seen here.
-        if let signal = signal ?? signals.received { return .ended(.signal(signal)) }
+        if let signal = signals.received { return .ended(.signal(signal)) }
         let pause = retry.noteFailure(at: lastRun)
         run.complain(
             "'\(PipeText.escaped(command.first ?? []))' ended with status \(status); it is run again in "

@@ -5,9 +5,8 @@ import GroupSystemCalls
 
 /// The user's pager, which shows what is longer than a terminal, as git uses one.
 package struct Pager: ~Copyable {
-    private let child: ChildProcess
+    private var process: CommandProcess
     private let terminal: FileDescriptor
-    private let signals: TerminationSignals
 
     /// The option that leaves it out.
     package static let option = OptionSpecification.flag(
@@ -30,11 +29,11 @@ package struct Pager: ~Copyable {
         let options = environmentValue("LESS") == nil ? [(name: "LESS", value: Array("FRX".utf8))] : []
         do throws(Errno) {
             let pipe = try FileDescriptor.pipe()
-            let child = try ChildProcess.start(
-                ["sh", "-c", command].map { Array($0.utf8) }, input: pipe.reading.number, variables: options)
-            let signals = TerminationSignals(leavingKeysToChild: ())
+            let process = try CommandProcess(
+                ["sh", "-c", command].map { Array($0.utf8) }, input: pipe.reading.number, variables: options,
+                TerminationSignals(leavingKeysToChild: ()))
             let terminal = try StandardStreams.redirectOutput(to: pipe.writing)
-            return Pager(child: child, terminal: terminal, signals: signals)
+            return Pager(process: process, terminal: terminal)
         } catch {
             return nil
         }
@@ -53,7 +52,7 @@ package struct Pager: ~Copyable {
     /// the pager, too.
     consuming func finish() {
         StandardStreams.restoreOutput(terminal)
-        _ = try? CommandEnd.wait(for: child, signals)
+        _ = try? process.wait()
     }
 }
 

@@ -24,7 +24,8 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
             progress.end()
             do throws(Errno) {
                 let variables = [WaitingHolders.variable(in: container)]
-                return ExitStatus(rawValue: try ChildProcess.run(command, variables: variables))
+                return ExitStatus(
+                    rawValue: try CommandProcess.runUnderLock(command, variables: variables, for: run))
             } catch {
                 return try CommandStartFailure.statusOrThrow(of: command, error, for: run)
             }

@@ -14,7 +14,7 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
     // The purpose under which other processes see this one.
     _ = container.coordinator(purpose: run.options.purpose)
     let signals = TerminationSignals()
-    let failure = Guarded<CoordinationError?>(nil)
+    let (failure, running) = (Guarded<CoordinationError?>(nil), RunningAnswers())
     let log = PresentLog(isVerbose: run.options.isVerbose)
     let answers: PresenterQuestions = run.arguments.flag("all") ? .all : [.relinquishToReader, .saveChanges]
     let calls = PresenterCalls(
@@ -28,7 +28,11 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
                 ("GROUP_WANTED", Array(wanted.words.joined(separator: " ").utf8)),
                 (AnsweredQuestion.variable, Array(question.text.utf8)),
             ]
-            let status = try ChildProcess.start(command, input: [], variables: variables).wait()
+            let status = try running.run {
+                var process = try CommandProcess(
+                    command, input: FileDescriptor.inMemory().number, variables: variables, signals)
+                return try process.wait()
+            }
             if status != 0 { throw AnswerFailure(command: PipeText.escaped(command.first ?? []), status: status) }
         },
         reacquire: { change in log.note(change.map { "reacquired after \($0.kind.name)" } ?? "reacquired") },
@@ -46,9 +50,38 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
     run.explain("presenting '\(path)'")
     while true {
         let seen = Interruption.latest
-        if let number = signals.received { return .signal(number) }
+        // What is being saved when a signal comes is saved, or refused, by COMMAND.
+        if let number = signals.received, running.end() { return .signal(number) }
         if let error = failure.withLock({ $0 }) { throw error }
         Interruption.wait(since: seen, atMost: .max)
+    }
+}
+
+/// How many COMMANDs answer a question now.
+private final class RunningAnswers: Sendable {
+    private let state = Guarded((count: 0, isOver: false))
+
+    /// Runs a COMMAND, and returns its status. After `end` this does not return: the process ends as soon as no COMMAND
+    /// runs, and the request goes on as one that asks no presenter.
+    func run(_ command: () throws -> Int32) throws -> Int32 {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.count += 1 }
+            return state.isOver
+        }
+        while isOver { Interruption.wait(since: .latest, atMost: .max) }
+        defer {
+            state.withLock { $0.count -= 1 }
+            Interruption.raise()
+        }
+        return try command()
+    }
+
+    /// Lets no other COMMAND begin, and returns whether none is running.
+    func end() -> Bool {
+        state.withLock { state in
+            state.isOver = true
+            return state.count == 0
+        }
     }
 }
 

@@ -48,6 +48,8 @@ static void become(char *const arguments[], char *const environment[], int32_t s
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    // A key that was pressed before the fork has reached the parent only.
+    if (flags & clinux_spawn_takes_keys && clinux_noted_key() != 0) raise(clinux_noted_key());
     if (environment) {
         execvpe(arguments[0], arguments, environment);
     } else {

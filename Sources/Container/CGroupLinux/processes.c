@@ -71,13 +71,26 @@ static volatile sig_atomic_t noted;
 static atomic_int notes;
 static atomic_int noted_descriptor = -1;
 
-static void note(int number) {
+static atomic_uint arrived[2][NSIG];
+static volatile sig_atomic_t noted_key;
+
+static void note(int number, siginfo_t *information, void *context) {
+    (void)context;
     noted = number;
+    int is_from_terminal = information->si_code > 0;  // SI_KERNEL; SI_USER and the others of processes are not above 0
+    if (is_from_terminal) noted_key = number;
+    atomic_fetch_add(&arrived[is_from_terminal][number], 1);
     int descriptor = atomic_load(&noted_descriptor), error = errno;
     uint64_t one = 1;
     if (descriptor >= 0 && write(descriptor, &one, sizeof one) < 0) errno = error;
     clinux_interrupt();
 }
+
+uint32_t clinux_arrived_signals(int number, int from_terminal) {
+    return atomic_load(&arrived[from_terminal != 0][number]);
+}
+
+int clinux_noted_key(void) { return noted_key; }
 
 int clinux_noted_descriptor(void) {
     int present = atomic_load(&noted_descriptor);
@@ -90,7 +103,7 @@ int clinux_noted_descriptor(void) {
 
 void clinux_note_signals(void) {
     atomic_store(&notes, 1);
-    struct sigaction action = {.sa_handler = note};  // without SA_RESTART: a sleep ends
+    struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO};  // without SA_RESTART: a sleep ends
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -101,6 +114,16 @@ void clinux_note_signals(void) {
 void clinux_ignore_keys(void) {
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
+}
+
+void clinux_restore_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        signal(numbers[i], SIG_DFL);
+        for (int origin = 0; origin < 2; origin++) atomic_store(&arrived[origin][numbers[i]], 0);
+    }
+    noted = noted_key = 0;
+    atomic_store(&notes, 0);
 }
 
 int clinux_noted_signal(void) { return noted; }

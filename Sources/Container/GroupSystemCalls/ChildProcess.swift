@@ -9,23 +9,8 @@ import Musl
 package struct ChildProcess: ~Copyable {
     package let identifier: Int32
 
-    /// Starts a command, which is looked up in PATH; its standard error is that of this process. With `diesWithParent`
-    /// the kernel kills it when the starting thread ends, so that it cannot outlive a lock that it runs under.
-    /// System calls: fork(2), prctl(PR_SET_PDEATHSIG), execve(2)
-    package init(
-        _ words: [[UInt8]], input: borrowing FileDescriptor, output: borrowing FileDescriptor, diesWithParent: Bool
-    ) throws(Errno) {
-        try self.init(words, input: input.number, output: output.number, diesWithParent: diesWithParent)
-    }
-
-    /// Starts a command with this process's own standard input and output where the number is -1, and its own
-    /// environment where none is given.
-    private init(
-        _ words: [[UInt8]], environment: [[UInt8]]? = nil, input: Int32, output: Int32, diesWithParent: Bool
-    ) throws(Errno) {
-        let flags = diesWithParent ? Int32(clinux_spawn_dies_with_parent) : 0
-        identifier = try Self.spawn(words, environment: environment, streams: [input, output, -1], flags: flags)
-    }
+    /// A child of this process that it did not start itself: it was left to it (`ProcessTree.adoptOrphans`).
+    package init(adopted identifier: Int32) { self.identifier = identifier }
 
     /// Starts a command whose descriptors 0, 1, 2, … are copies of the streams; -1 is this process's own.
     static func spawn(
@@ -95,60 +80,22 @@ extension ChildProcess {
         if error != 0 { throw Errno(error) }
     }
 
-    /// Runs a command with this process's input and output, and returns its exit status. The kernel kills it when the
-    /// calling thread ends. System calls: fork(2), execve(2), waitpid(2)
-    package static func run(
-        _ words: [[UInt8]], variables: [(name: String, value: [UInt8])]
-    ) throws(Errno) -> Int32 {
-        try start(words, variables: variables).wait()
-    }
-
-    /// Starts a command with this process's input, or the descriptor `input`, and its output. The kernel kills the
-    /// command when the calling thread ends.
+    /// Starts a command with these variables besides this process's own, and with this process's input and output, or
+    /// the descriptors that are given. The kernel kills it when the calling thread ends. It gets the signal of a key that
+    /// was pressed before it existed, if `TerminationSignals` has noted that.
     /// System calls: fork(2), execve(2)
     package static func start(
-        _ words: [[UInt8]], input: Int32 = -1, variables: [(name: String, value: [UInt8])]
+        _ words: [[UInt8]], input: Int32 = -1, output: Int32 = -1, variables: [(name: String, value: [UInt8])]
     ) throws(Errno) -> ChildProcess {
-        try ChildProcess(
-            words, environment: environment(with: variables), input: input, output: -1, diesWithParent: true)
-    }
-
-    /// Runs a command with `input` as its standard input, and returns its output and its exit status. The input is a
-    /// file in memory: see the form with a file.
-    /// System calls: memfd_create(2), pipe2(2)
-    package static func filter(
-        _ words: [[UInt8]], input: [UInt8], limit: Int, variables: [(name: String, value: [UInt8])] = []
-    ) throws(Errno) -> (output: [UInt8], status: Int32)? {
-        let source = try FileDescriptor.inMemory()
-        try source.writeAll(input)
-        try source.seek(to: 0)
-        return try filter(words, input: source, limit: limit, variables: variables)
-    }
-
-    /// Runs a command with the file `input`, from its position on, as its standard input, and returns its output and
-    /// its exit status. The input is a file rather than a pipe, so a command that writes before it has read everything
-    /// cannot deadlock. The kernel kills it when the calling thread ends. Returns nil where it has written more than
-    /// `limit` bytes, and was killed. System calls: memfd_create(2), pipe2(2)
-    package static func filter(
-        _ words: [[UInt8]], input: borrowing FileDescriptor, limit: Int,
-        variables: [(name: String, value: [UInt8])] = []
-    ) throws(Errno) -> (output: [UInt8], status: Int32)? {
-        var ends: [Int32] = [-1, -1]
-        _ = try check { unsafe clinux_pipe(&ends) }
-        let reading = FileDescriptor(owning: ends[0])
-        let writing = FileDescriptor(owning: ends[1])
-        let child = try start(words, environment(with: variables), input: input, output: writing)
-        guard let output = try content(of: reading, atMost: limit) else {
-            child.signal(SIGKILL)
-            _ = try child.wait()
-            return nil
-        }
-        return (output, try child.wait())
+        let flags = Int32(clinux_spawn_dies_with_parent | clinux_spawn_takes_keys)
+        return ChildProcess(
+            adopted: try spawn(
+                words, environment: environment(with: variables), streams: [input, output, -1], flags: flags))
     }
 
     /// Returns what a pipe holds up to its end; nil if that is more than `limit` bytes. It is collected in a file in
     /// memory: an array that grows needs three times the memory of its content for a moment.
-    private static func content(
+    package static func content(
         of reading: borrowing FileDescriptor, atMost limit: Int
     ) throws(Errno) -> [UInt8]? {
         let collected = try FileDescriptor.inMemory()
@@ -168,11 +115,8 @@ extension ChildProcess {
     package static func start(
         _ words: [[UInt8]], input: [UInt8], variables: [(name: String, value: [UInt8])]
     ) throws(Errno) -> ChildProcess {
-        let source = try FileDescriptor.inMemory()
-        try source.writeAll(input)
-        _ = try check { lseek(source.number, 0, SEEK_SET) }
-        let all = environment(with: variables)
-        return try ChildProcess(words, environment: all, input: source.number, output: -1, diesWithParent: true)
+        let source = try FileDescriptor.inMemory(input)
+        return try start(words, input: source.number, variables: variables)
     }
 
     /// Returns this process's environment with these variables in place of those of the same names.
@@ -191,14 +135,5 @@ extension ChildProcess {
             unsafe next += 1
         }
         return variables
-    }
-
-    /// Starts a command, and closes this process's end of its output, so that reading the output comes to an end.
-    private static func start(
-        _ words: [[UInt8]], _ environment: [[UInt8]], input: borrowing FileDescriptor,
-        output: consuming FileDescriptor
-    ) throws(Errno) -> ChildProcess {
-        try ChildProcess(
-            words, environment: environment, input: input.number, output: output.number, diesWithParent: true)
     }
 }

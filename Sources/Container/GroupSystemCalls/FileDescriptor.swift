@@ -115,6 +115,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
         FileDescriptor(owning: try check { clinux_memory_file() })
     }
 
+    /// Creates a file in memory with a content, to be read from its beginning. System calls: memfd_create(2)
+    package static func inMemory(_ content: [UInt8]) throws(Errno) -> FileDescriptor {
+        let file = try inMemory()
+        try file.writeAll(content)
+        try file.seek(to: 0)
+        return file
+    }
+
     /// Returns a second descriptor of the same open file description. System calls: fcntl(2)
     package func duplicate() throws(Errno) -> FileDescriptor {
         FileDescriptor(owning: try check { fcntl(number, F_DUPFD_CLOEXEC, 3) })

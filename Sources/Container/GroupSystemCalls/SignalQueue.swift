@@ -42,6 +42,9 @@ package struct TerminationSignals: Sendable {
         clinux_ignore_keys()
     }
 
+    /// Gives these signals their default effect again, and forgets those that have arrived. System calls: sigaction(2)
+    package static func restoreDefaults() { clinux_restore_signals() }
+
     /// The last signal that arrived.
     package var received: Int32? { Self.latest }
 
@@ -71,5 +74,30 @@ package struct TerminationSignals: Sendable {
     package func wait(nanoseconds: Int64) {
         let seen = Interruption.latest
         if received == nil { Interruption.wait(since: seen, atMost: max(0, nanoseconds)) }
+    }
+}
+
+/// The signals of `TerminationSignals`, one after the other, with their origin. The signals of several arrivals with the
+/// same number, before the next look, are one.
+package struct ArrivedSignals: Sendable {
+    private static let numbers: [Signal] = [.interrupt, .terminate, .hangup, .quit]
+    /// How many had arrived at the last look, of those from processes and of those from a terminal.
+    private var seen = numbers.map { _ in [0, 0] as [UInt32] }
+
+    /// All that have arrived in this process.
+    package init() {}
+
+    /// Returns the next one: its number, and whether the terminal has sent it, because of a key or because the terminal
+    /// is gone, rather than a process. Returns nil if there is none.
+    package mutating func next() -> (number: Int32, isFromTerminal: Bool)? {
+        for (index, signal) in Self.numbers.enumerated() {
+            for origin in 0...1 {
+                let count = clinux_arrived_signals(signal.rawValue, Int32(origin))
+                if count == seen[index][origin] { continue }
+                seen[index][origin] = count
+                return (signal.rawValue, origin == 1)
+            }
+        }
+        return nil
     }
 }

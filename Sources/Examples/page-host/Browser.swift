@@ -144,7 +144,7 @@ private final class BrowserProcess {
         process.awaitEnd()
         _ = process.nextEvent()
         // Its watcher of crashes has a session of its own.
-        Orphans.endAll()
+        ProcessTree.endAll()
     }
 }
 

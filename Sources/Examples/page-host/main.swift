@@ -29,7 +29,7 @@ CommandRun.main(specification) { run in
         run.complain("no extension '\(identifier)' is installed")
         return .notFound
     }
-    try Orphans.adopt()
+    try ProcessTree.adoptOrphans()
     let signals = TerminationSignals()
     let cancellation = Cancellation()
     try WorkThread.start {

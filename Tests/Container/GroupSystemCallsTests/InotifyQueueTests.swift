@@ -252,8 +252,8 @@ private let other = Array("other".utf8)
 private func output(of words: [String], _ input: borrowing FileDescriptor) throws -> String {
     let pipe = try Pipe()
     let reading = try pipe.reading.duplicate()
-    let child = try ChildProcess(
-        words.map { Array($0.utf8) }, input: input, output: pipe.writing, diesWithParent: false)
+    let child = try ChildProcess.start(
+        words.map { Array($0.utf8) }, input: input.number, output: pipe.writing.number, variables: [])
     _ = consume pipe
     let output = try reading.readAll()
     _ = try child.wait()

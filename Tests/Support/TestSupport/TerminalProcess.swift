@@ -58,11 +58,9 @@ package final class TerminalProcess {
     package func settings() throws -> String { try Self.settings(path) }
 
     private static func settings(_ path: String) throws -> String {
-        let words = ["stty", "-F", path, "-g"].map { Array($0.utf8) }
-        guard let (output, status) = try ChildProcess.filter(words, input: [], limit: 4_096), status == 0 else {
-            throw SetUpError("stty", errno)
-        }
-        return String(decoding: output, as: UTF8.self)
+        let (status, text) = try RunningProcess.bound(["stty", "-F", path, "-g"]).finish()
+        if status != 0 { throw SetUpError("stty", errno) }
+        return text
     }
 
     /// Waits for the end, and returns the status as a shell has it.

@@ -12,14 +12,16 @@ package enum Filter {
 
     /// Runs a command, with a file as its standard input, and returns its output and its status; nil if it printed more
     /// than `limit` bytes, and was killed. A command that cannot be started is reported and has status 126 or 127, as
-    /// in a shell. The command is killed when the calling thread ends. Errors: those of the system, about the item.
+    /// in a shell. Errors: those of the system, about the item.
     package static func run(
         _ command: [[UInt8]], input: borrowing FileDescriptor, atMost limit: Int = Filter.limit, of item: String,
         in container: Container, _ operation: String, for run: borrowing CommandRun
     ) throws -> (output: [UInt8], status: ExitStatus)? {
         do throws(Errno) {
             let variables = [WaitingHolders.variable(in: container)]
-            guard let outcome = try ChildProcess.filter(command, input: input, limit: limit, variables: variables)
+            guard
+                let outcome = try CommandProcess.filterUnderLock(
+                    command, input: input, atMost: limit, variables: variables, for: run)
             else { return nil }
             return (outcome.output, ExitStatus(rawValue: outcome.status))
         } catch {

@@ -190,13 +190,3 @@ package struct ItemCommands: Sendable {
 private struct CommandFailure: Error {
     var status: ExitStatus
 }
-
-extension FileDescriptor {
-    /// Returns a file in memory with a content, to be read from its beginning.
-    package static func inMemory(_ content: [UInt8]) throws(Errno) -> FileDescriptor {
-        let file = try inMemory()
-        try file.writeAll(content)
-        try file.seek(to: 0)
-        return file
-    }
-}

@@ -17,8 +17,9 @@ func edit(_ run: inout CommandRun) throws -> ExitStatus {
     let editor = Editor()
     while true {
         let signals = TerminationSignals(leavingKeysToChild: ())
-        let child = try ChildProcess.start(editor.words(for: copy.path), variables: [])
-        let (status, signal) = try CommandEnd.wait(for: child, signals)
+        var process = try CommandProcess(editor.words(for: copy.path), variables: [], signals)
+        let status = try process.wait()
+        let signal = signals.received
         _ = TerminationSignals()
         if notices.isVerbose { item.awaitNotice() }
         let found: [UInt8]?

@@ -199,7 +199,7 @@ extension GroupControl {
     static let lock = CommandSpecification(
         name: "lock",
         summary:
-            "Runs COMMAND while holding a lock on all of the items: an exclusive lock or, with --shared, a shared lock. COMMAND itself cannot outlive the lock; processes that it leaves in the background can. groupctl ends with COMMAND's status; with 126 if COMMAND cannot be executed, with 127 if it was not found.",
+            "Runs COMMAND while holding a lock on all of the items: an exclusive lock or, with --shared, a shared lock. A signal to groupctl is passed on to COMMAND and to what COMMAND has started in its process group, and the lock lasts until these have ended, or until another signal. Processes that COMMAND leaves in the background can outlive the lock, and so can those that it has started if groupctl is killed (SIGKILL): the kernel kills COMMAND then, and frees the lock at once. groupctl ends with COMMAND's status; with 126 if COMMAND cannot be executed, with 127 if it was not found.",
         usage: ["groupctl lock GROUP PATH… [--shared] -- COMMAND [ARG…]"],
         options: [
             .flag("shared", help: "Lock for reading: other readers go on, writers wait."),

@@ -165,10 +165,16 @@ void clinux_release_free_memory(void);
 
 // Starts a program whose descriptors 0, 1, 2, … are copies of the `count` streams (-1: inherited). With
 // `dies_with_parent` the child is killed when the calling *thread* ends; with `own_group` it leads a process group; with
-// `only_streams` it inherits no other descriptor, also none without close-on-exec. An environment of NULL is inherited.
+// `only_streams` it inherits no other descriptor, also none without close-on-exec; with `takes_keys` it gets the key that
+// was noted before. An environment of NULL is inherited.
 // Returns 0 or an errno, that of exec included.
 
-enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2, clinux_spawn_only_streams = 4 };
+enum {
+    clinux_spawn_dies_with_parent = 1,
+    clinux_spawn_own_group = 2,
+    clinux_spawn_only_streams = 4,
+    clinux_spawn_takes_keys = 8
+};
 
 int clinux_spawn(char *const arguments[], char *const environment[], int32_t streams[], int count, int flags,
                  int32_t *child);
@@ -209,7 +215,13 @@ void clinux_note_signals(void);
 
 // Makes SIGINT and SIGQUIT, which the keys of a terminal send, do nothing.
 void clinux_ignore_keys(void);
+// Gives these signals their default effect again, and forgets those that have been noted.
+void clinux_restore_signals(void);
 int clinux_noted_signal(void);
+// The last one that a terminal has sent, by a key or because it is gone; 0 if none.
+int clinux_noted_key(void);
+// How many with this number have been noted: of those from a terminal, or of those from processes.
+uint32_t clinux_arrived_signals(int number, int from_terminal);
 // A descriptor that is readable from the next of these signals on, for good; -1 where there can be none.
 int clinux_noted_descriptor(void);
 // Whether they do: then none of them ends a call that waits, unless its caller looks for the number.
