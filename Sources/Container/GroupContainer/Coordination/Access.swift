@@ -11,6 +11,8 @@ public final class Access: ChangingAccess {
     /// The lock; nil once it was released: at the closure's end, or before the closure runs where the request needs
     /// only snapshots.
     private(set) var granted: HeldLock?
+    /// The locks of the directories that a transaction makes.
+    private var further: [HeldLock] = []
     private var isOver = false
     /// Where the changes of a transaction, or of a proposal, are staged; nil where each is made at once.
     private(set) var staging: (any ItemBackend)?
@@ -61,12 +63,38 @@ public final class Access: ChangingAccess {
         }
     }
 
-    /// Releases the lock and ends this access, also for a caller that kept the object.
+    /// Releases the locks and ends this access, also for a caller that kept the object.
     func end() {
         isOver = true
+        for lock in further { lock.end() }
+        further = []
         granted?.end()
         granted = nil
     }
+
+    /// Locks a directory that is to be made above an item, exclusively; nil if it is locked already.
+    ///
+    /// The lock is taken when the directory is made, under those of the request, and not with them: otherwise requests
+    /// for two items would exclude each other as long as the directory is missing. Errors: `lockTimedOut`, `deadlock`
+    func lock(missing directory: ItemLocation, _ operation: String) throws(CoordinationError) -> HeldLock? {
+        guard let granted, !covers(directory, for: .exclusive) else { return nil }
+        if further.contains(where: { $0.covers(directory, for: .exclusive) }) { return nil }
+        let locks = ItemLocks(
+            Few(LockRequest.Item(directory.bytes, .exclusive)), of: container, for: purpose, operation: operation,
+            answering: request.answering?.owner)
+        // Whoever makes a directory needs milliseconds, which a request with a single try has.
+        let isShort = deadline.remaining.map { $0 < Self.patience } ?? false
+        let limit = isShort ? Deadline(after: .nanoseconds(Self.patience)) : deadline
+        return try LockFrame.within(LockFrame(granted, outer: LockFrame.current).inCallersChain) {
+            Result { () throws(CoordinationError) in try locks.acquireBlocking(until: limit) }
+        }.get()
+    }
+
+    /// How long a request waits at least for the lock on a directory that it makes, in nanoseconds.
+    private static let patience: Int64 = 1_000_000_000
+
+    /// Keeps a lock until the access ends.
+    func keep(_ lock: HeldLock) { further.append(lock) }
 
     /// Deletes this access's files in staging. Not called under the lock: a large tree takes a while.
     func sweep() {

@@ -4,7 +4,7 @@ import GroupLog
 import GroupSystemCalls
 
 /// A request for items by the paths that the caller gave. Resolving it gives the locks to request: symbolic links are
-/// followed, and the directories that a write would have to make are included. (An object, as it is handed on through
+/// followed. A directory that a write has to make is locked when it is made. (An object, as it is handed on through
 /// the whole call: a copy would count a reference for each property.)
 final class AccessRequest: Sendable {
     let container: OpenContainer
@@ -73,12 +73,7 @@ final class AccessRequest: Sendable {
             for intent in intents {
                 let location = try location(of: intent)
                 try container.checkIsOurs(location, operation)
-                let mode = intent.mode(concernsDirectory: concernsDirectory)
-                resolution.add(intent.path, at: location, mode)
-                guard let mode, mode != .shared else { continue }
-                for directory in location.ancestors where try status(of: directory) == nil {
-                    resolution.add(.exclusive, of: directory)
-                }
+                resolution.add(intent.path, at: location, intent.mode(concernsDirectory: concernsDirectory))
             }
             return resolution
         }

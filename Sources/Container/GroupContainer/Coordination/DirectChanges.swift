@@ -210,9 +210,10 @@ struct DirectChanges: ItemBackend {
     ) throws(CoordinationError) {
         for directory in location.ancestors {
             if try status(of: directory, "create directory") != nil { continue }
-            guard access.covers(directory, for: .exclusive) else {
-                throw .directoryRemoved(directory, above: location, operation)
-            }
+            let lock = try access.lock(missing: directory, operation)
+            defer { lock?.end() }
+            // Another request may have made it before the lock was granted.
+            if try status(of: directory, "create directory") != nil { continue }
             _ = try access.change { (change) throws(CoordinationError) in try change.createDirectory(at: directory) }
         }
     }

@@ -214,13 +214,4 @@ extension CoordinationError {
     static func notADirectory(_ item: String, _ operation: String) -> CoordinationError {
         CoordinationError(.wrongType, operation: operation, item: item, reason: "the item is not a directory")
     }
-
-    /// Returns the error for a directory on the way to an item that was removed after the locks were granted.
-    static func directoryRemoved(
-        _ directory: ItemLocation, above location: ItemLocation, _ operation: String
-    ) -> CoordinationError {
-        CoordinationError(
-            .conflict, operation: operation, item: printable(location.bytes),
-            reason: "the directory '\(printable(directory.bytes))' was removed meanwhile", remedy: .tryAgain)
-    }
 }

@@ -160,9 +160,6 @@ extension StagedItems {
                     reason: "the \(noun) removed the directory '\(printable(directory.bytes))'",
                     remedy: .init(.useAnotherTransaction, "create the directory again in another \(noun)"))
             }
-            guard access.covers(directory, for: .exclusive) else {
-                throw .directoryRemoved(directory, above: location, operation)
-            }
             try stageDirectory(at: directory)
         }
     }
@@ -208,6 +205,9 @@ struct TransactionAccess: StagedItems {
     }
 
     func stageDirectory(at location: ItemLocation) throws(CoordinationError) {
+        if let lock = try access.lock(missing: location, "create directory") { access.keep(lock) }
+        // Another request may have made it before the lock was granted.
+        if try diskStatus(location, "create directory") != nil { return }
         try transaction.createDirectory(at: location)
     }
 
