@@ -10,10 +10,36 @@ import Synchronization
 /// that sets no such lock says so, and spares itself two switches between threads for each file.
 package enum SeparateTable {
     private static let isSpared = Atomic(false)
+    private static let isNeeded = Atomic(false)
+    /// How many calls of `within` use this process's table now.
+    private static let sparedCalls = Atomic(0)
 
-    /// Notes that no code of this process locks files by `fcntl(F_SETLK)`: from now on they are opened in its own
-    /// table.
-    package static func spare() { isSpared.store(true, ordering: .relaxed) }
+    /// Notes that no code of this process locks files by `fcntl(F_SETLK)`: files are opened in its own table, until
+    /// `endSparing`. Does nothing after that.
+    package static func spare() {
+        isSpared.store(true, ordering: .sequentiallyConsistent)
+        if isNeeded.load(ordering: .sequentiallyConsistent) { isSpared.store(false, ordering: .sequentiallyConsistent) }
+    }
+
+    /// Notes that code of this process is about to lock files by `fcntl(F_SETLK)`, as SQLite does: no file is opened in
+    /// its own table any more. Returns when none is open there.
+    package static func endSparing() {
+        isNeeded.store(true, ordering: .sequentiallyConsistent)
+        isSpared.store(false, ordering: .sequentiallyConsistent)
+        while sparedCalls.load(ordering: .sequentiallyConsistent) > 0 { pause(nanoseconds: 100_000) }
+    }
+
+    /// Whether a call may use this process's table; then `leaveOwnTable` follows. It is counted before the look, so that
+    /// `endSparing` waits for it, or it sees that sparing has ended.
+    private static func enterOwnTable() -> Bool {
+        if !isSpared.load(ordering: .relaxed) { return false }
+        sparedCalls.add(1, ordering: .sequentiallyConsistent)
+        if isSpared.load(ordering: .sequentiallyConsistent) { return true }
+        leaveOwnTable()
+        return false
+    }
+
+    private static func leaveOwnTable() { sparedCalls.subtract(1, ordering: .sequentiallyConsistent) }
 
     private final class Reader: Sendable {
         let end: FileDescriptor
@@ -68,7 +94,10 @@ package enum SeparateTable {
     package static func within<Answer>(
         _ directory: borrowing FileDescriptor, _ body: (borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(Errno) -> Answer {
-        if isSpared.load(ordering: .relaxed) { return try body(directory) }
+        if enterOwnTable() {
+            defer { leaveOwnTable() }
+            return try body(directory)
+        }
         var answer = Result<Answer, Errno>.failure(.inputOutput)
         try run([directory.number]) { number, _ in
             let directory = FileDescriptor(owning: number)
@@ -82,7 +111,10 @@ package enum SeparateTable {
         _ directory: borrowing FileDescriptor, _ other: borrowing FileDescriptor,
         _ body: (borrowing FileDescriptor, borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(Errno) -> Answer {
-        if isSpared.load(ordering: .relaxed) { return try body(directory, other) }
+        if enterOwnTable() {
+            defer { leaveOwnTable() }
+            return try body(directory, other)
+        }
         var answer = Result<Answer, Errno>.failure(.inputOutput)
         try run([directory.number, other.number]) { number, otherNumber in
             let directory = FileDescriptor(owning: number)

@@ -45,6 +45,7 @@ import Synchronization
             (mode == .writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
             | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (isInContainer ? SQLITE_OPEN_NOFOLLOW : 0)
             | (unlogged == nil ? 0 : SQLITE_OPEN_URI)
+        SeparateTable.endSparing()
         let path = (unlogged?.address ?? file) + [0]
         var opened: OpaquePointer?
         let code = unsafe path.withUnsafeBufferPointer { path in
