@@ -56,7 +56,7 @@ struct Reconciler<View: FileSystemView> {
     }
 
     /// Compares every location on the worklist: first the arrivals, so that a move becomes one record; then what is
-    /// there; then what is gone. Returns true if a record was written.
+    /// there; then what is gone, in the order in which that was reported. Returns true if a record was written.
     @discardableResult
     mutating func work() throws(CoordinationError) -> Bool {
         for (location, why) in postponed { worklist.add(location, why) }
@@ -73,7 +73,7 @@ struct Reconciler<View: FileSystemView> {
             case .nothing, .postponed: break
             }
         }
-        for location in missing where !view.isSuperseded {
+        for location in batch.inOrderOfRemoval(missing) where !view.isSuperseded {
             if try remove(location) { wrote = true }
         }
         return wrote

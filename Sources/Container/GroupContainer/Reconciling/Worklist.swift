@@ -7,6 +7,8 @@ struct Worklist: Equatable, Sendable {
     private(set) var hints: [ItemLocation: Hint] = [:]
     /// Locations that a comparison of their directory found to differ from the journal.
     private var differing: Set<ItemLocation> = []
+    /// The locations that were reported as removed, in the order of the reports.
+    private(set) var removals: [ItemLocation] = []
     /// Renames that the kernel reported as a pair: the item at the goal came from elsewhere in the container.
     private(set) var arrivals: [Arrival] = []
 
@@ -21,6 +23,7 @@ struct Worklist: Equatable, Sendable {
 
     /// Adds a location. The strongest of its hints counts.
     mutating func add(_ location: ItemLocation, _ why: Hint) {
+        if why == .removal { removals.append(location) }
         guard let known = hints[location] else {
             hints[location] = why
             order.append(location)
@@ -70,6 +73,14 @@ struct Worklist: Equatable, Sendable {
         // Events of the item itself, not only its move, are known.
         if !hints.isEmpty, let why = hints[origin] { add(goal, why) }
         arrivals.append(Arrival(goal: goal, origin: origin))
+    }
+
+    /// Returns locations in the order in which they were last reported as removed, and behind them the others.
+    func inOrderOfRemoval(_ locations: [ItemLocation]) -> [ItemLocation] {
+        if locations.count < 2 || removals.isEmpty { return locations }
+        let places = Dictionary(removals.enumerated().map { ($1, $0) }, uniquingKeysWith: max)
+        let reported = locations.compactMap { location in places[location].map { (place: $0, location) } }
+        return reported.sorted { $0.place < $1.place }.map(\.1) + locations.filter { places[$0] == nil }
     }
 
     /// Adds the arrival of an item that the journal had elsewhere, and that may have come here with a directory around

@@ -24,7 +24,7 @@ struct DirectoryEvent: Equatable, Sendable {
     var name: [UInt8]
 }
 
-/// Joins the two halves of a rename. The kernel reports both in immediate succession, but they may be read apart.
+/// Joins the two halves of a rename.
 struct RenamePairs: Equatable, Sendable {
     /// The first half: an item that was renamed away.
     struct Half: Equatable, Sendable {
@@ -33,17 +33,12 @@ struct RenamePairs: Equatable, Sendable {
         fileprivate(set) var others: [ItemLocation] = []
         /// The directory that was renamed away, if it has a watch.
         var directory: WatchTable.Detached?
-        fileprivate var round: Int
     }
 
     private var halves: [UInt32: Half] = [:]
-    private var round = 0
-
-    /// Whether second halves may be outstanding.
-    var isWaiting: Bool { !halves.isEmpty }
 
     mutating func left(_ origin: ItemLocation, _ directory: WatchTable.Detached?, cookie: UInt32) {
-        halves[cookie] = Half(origin: origin, directory: directory, round: round)
+        halves[cookie] = Half(origin: origin, directory: directory)
     }
 
     /// Returns the first half of a rename; nil for an item that came from outside.
@@ -58,12 +53,9 @@ struct RenamePairs: Equatable, Sendable {
         }
     }
 
-    /// Notes that all events were read. Returns the halves that have been waiting since before the last call: those
-    /// items have left the container.
-    mutating func endRound() -> [Half] {
-        let expired = halves.filter { $0.value.round < round }
-        for cookie in expired.keys { halves[cookie] = nil }
-        round += 1
-        return expired.sorted { $0.key < $1.key }.map(\.value)
+    /// Returns the halves whose other halves were about a directory that is not watched: those items have left.
+    mutating func takeRest() -> [Half] {
+        defer { halves = [:] }
+        return halves.sorted { $0.key < $1.key }.map(\.value)
     }
 }

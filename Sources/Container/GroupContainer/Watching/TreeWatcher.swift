@@ -34,6 +34,13 @@ struct TreeWatcher<View: WatchedFileSystem> {
     private var marks: [Int32: Int32] = [:]
     private(set) var comparison = TreeComparison()
     private var pairs = RenamePairs()
+    /// Events that were read and not taken, each with the round in which it was read. The first one is half of a rename
+    /// whose other half may still be read. What happened behind it is recorded behind it.
+    private var held: [(event: DirectoryEvent, round: Int)] = []
+    /// How often the events were read to their end.
+    private var round = 0
+    /// Whether records were written before all events were taken.
+    private var hasWritten = false
     /// Locations that were looked for in vain since the events were last read to their end. Such an item, or a
     /// directory around it, may have been moved, which an event that is still to be read reports: the item is then
     /// compared at its new location, and so is that directory.
@@ -45,7 +52,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
 
     /// Whether half of a rename is still missing, or the location where an item moved on to: `take` is then to be
     /// called again within milliseconds, with the events there are.
-    var awaitsMore: Bool { pairs.isWaiting || !reconciler.pendingRenames.isEmpty }
+    var awaitsMore: Bool { !held.isEmpty || !reconciler.pendingRenames.isEmpty }
     /// Whether everything that was reported has been compared.
     var isCaughtUp: Bool { comparison.isOver && !awaitsMore && reconciler.worklist.isEmpty }
 
@@ -85,11 +92,30 @@ struct TreeWatcher<View: WatchedFileSystem> {
     /// Takes events in their order: all that there were, or with `more` only the first of them.
     mutating func take(_ events: [DirectoryEvent], more: Bool) throws(CoordinationError) {
         reconciler.baseline = versionBefore
-        for event in events { try take(event) }
+        let queue = held + events.map { ($0, round) }
+        held = []
+        let arrived = Set(queue.compactMap { if case .arrived(let cookie) = $0.event.kind { cookie } else { nil } })
+        for (index, (event, read)) in queue.enumerated() {
+            // The kernel reports the halves in immediate succession, but they may be read apart.
+            if case .left(let cookie) = event.kind, !arrived.contains(cookie), more || read == round,
+                queue.count - index <= Self.mostHeld
+            {
+                held = Array(queue[index...])
+                break
+            }
+            try take(event)
+            // Without an other half, the item has left the container.
+            if case .left(let cookie) = event.kind, !arrived.contains(cookie), let half = pairs.arrived(cookie: cookie)
+            {
+                left(half)
+            }
+        }
         if more { return }
+        round += 1
         versionBefore = reconciler.version
         // Half of a rename may be that of a directory in which an item was looked for.
-        if !pairs.isWaiting {
+        if held.isEmpty {
+            for half in pairs.takeRest() { left(half) }
             vanished = [:]
             reconciler.resolvePendingRenames()
             for (watch, location) in watches.forgetReplaced() {
@@ -97,7 +123,16 @@ struct TreeWatcher<View: WatchedFileSystem> {
                 comparison.add(location)
             }
         }
-        for half in pairs.endRound() { left(half) }
+    }
+
+    /// The number of events for which half of a rename is held at most: behind so many, the other half does not come.
+    private static var mostHeld: Int { 1_024 }
+
+    /// Records the removals that were taken before what happened behind them: a script that acts on the later change
+    /// relies on the removal.
+    private mutating func recordRemovals() throws(CoordinationError) {
+        if reconciler.worklist.removals.isEmpty { return }
+        if try work(comparing: 0) { hasWritten = true }
     }
 
     private mutating func take(_ event: DirectoryEvent) throws(CoordinationError) {
@@ -122,6 +157,10 @@ struct TreeWatcher<View: WatchedFileSystem> {
         // A commit is written into a file beside the database.
         if let database = reconciler.view.database(of: location) {
             return reconciler.worklist.add(database, .content)
+        }
+        switch event.kind {
+        case .content, .attributes, .created, .arrived: try recordRemovals()
+        case .removed, .left, .ended: break
         }
         switch event.kind {
         case .ended: break
@@ -214,7 +253,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
     /// written.
     @discardableResult
     mutating func work(comparing limit: Int = 256) throws(CoordinationError) -> Bool {
-        var wrote = try reconciler.work()
+        var wrote = try reconciler.work() || hasWritten
+        hasWritten = false
         addUnlisted()
         var listed = 0
         while listed < limit, let directory = comparison.next() {
