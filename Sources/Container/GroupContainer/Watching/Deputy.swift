@@ -1,10 +1,12 @@
 import GroupLocking
 import GroupSystemCalls
+import Synchronization
 
-/// The supervision of a leader by another member while nothing happens. A leader that dies releases its lock, which
-/// wakes the candidates; a leader that is stopped keeps it and causes no event. So each new candidate probes the leader
-/// once, and then one candidate, the deputy, probes it every ten seconds; the kernel's queue for a lock decides which
-/// one. (With changes, the followers probe: `LeaderElection.checkLeader`.)
+/// The supervision of a leader by another member. A leader that dies releases its lock, which wakes the candidates; a
+/// leader that is stopped keeps it and causes no event. So each new candidate probes the leader once, and then one
+/// candidate, the deputy, probes it: once a second while its followers read changes, otherwise every ten seconds. The
+/// kernel's queue for a lock decides which one. (A follower whose member is not the deputy probes as well, where no
+/// probe was sent for a second: `LeaderElection.checkLeader`.)
 final class Deputy: Sendable {
     private enum Phase: Sendable {
         case new
@@ -18,6 +20,10 @@ final class Deputy: Sendable {
     private let phase = Guarded(Phase.new)
     /// Of the clock that stops while the machine is suspended, so that a leader that slept with it is not replaced.
     private static let period: Int64 = 10_000_000_000
+    /// Whether this member is the deputy.
+    private let isServing = Atomic(false)
+    /// Whether a follower has read changes since the last probe.
+    private let hasChanges = Atomic(false)
 
     /// `takeOver` is called if the leader does not reply.
     init(_ container: OpenContainer, takeOver: @escaping @Sendable () -> Void) {
@@ -68,28 +74,40 @@ final class Deputy: Sendable {
         }
     }
 
-    /// Probes the leader every ten seconds, on a thread that sleeps in between.
-    private func serve(_ handle: LockFile.Handle) {
-        defer { container.lockFile.giveBack(handle) }
-        while rest(Self.period) { probe() }
+    /// Notes that a follower of this member has read changes: it expects those that only a leader can report, too. An
+    /// atomic load, mostly.
+    func noteChanges() {
+        if !isServing.load(ordering: .relaxed) || hasChanges.exchange(true, ordering: .relaxed) { return }
+        Interruption.raise()
     }
 
-    /// Sleeps for a time. Returns false once the supervision is over.
-    private func rest(_ nanoseconds: Int64) -> Bool {
-        let end = awakeNanoseconds() + nanoseconds
+    /// Probes the leader from time to time, on a thread that sleeps in between.
+    private func serve(_ handle: LockFile.Handle) {
+        defer { container.lockFile.giveBack(handle) }
+        isServing.store(true, ordering: .relaxed)
+        while rest() {
+            hasChanges.store(false, ordering: .relaxed)
+            probe(patience: LeaderProbe.deputyPatience)
+        }
+    }
+
+    /// Sleeps until the next probe is due. Returns false once the supervision is over.
+    private func rest() -> Bool {
+        let start = awakeNanoseconds()
         while true {
             let seen = Interruption.latest
             if isOver { return false }
-            let left = end - awakeNanoseconds()
+            let period = hasChanges.load(ordering: .relaxed) ? LeaderProbe.period : Self.period
+            let left = start + period - awakeNanoseconds()
             if left <= 0 { return true }
             Interruption.wait(since: seen, atMost: left)
         }
     }
 
-    private func probe() {
+    private func probe(patience: Int64 = LeaderProbe.patience) {
         let memberTable = container.memberTable
         guard !isOver, let sent = memberTable.probe() else { return }
-        var probe = LeaderProbe()
+        var probe = LeaderProbe(patience: patience)
         while true {
             let seen = Interruption.latest
             if isOver || memberTable.isReplied(sent, at: MemberTableLayout.replied) { return }

@@ -187,6 +187,7 @@ final class LeaderElection: Sendable {
                 probed: map.load32(MemberTableLayout.probed), replied: map.load32(MemberTableLayout.replied),
                 probedAt: Int64(bitPattern: map.load64(MemberTableLayout.probedAt)), now: now)
         }
+        deputy.withLock { $0?.noteChanges() }
         switch advice {
         case .nothing: break
         case .probe: _ = container.memberTable.probe()

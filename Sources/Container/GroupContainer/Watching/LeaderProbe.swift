@@ -14,6 +14,8 @@ struct LeaderProbe: Equatable, Sendable {
 
     static let period: Int64 = 1_000_000_000
     static let patience: Int64 = 1_000_000_000
+    /// The patience of a deputy, which probes also while the leader is busy with many changes.
+    static let deputyPatience: Int64 = 2_000_000_000
     /// How long a candidate that only waits for a reply waits for the next check.
     static let interval: Int64 = 400_000_000
     private static let spacing: Int64 = 100_000_000
@@ -23,6 +25,9 @@ struct LeaderProbe: Equatable, Sendable {
     private var since: Int64 = 0
     private var checks = 0
     private var checkedAt: Int64 = 0
+    private let patience: Int64
+
+    init(patience: Int64 = LeaderProbe.patience) { self.patience = patience }
 
     /// Returns what the candidate has to do. The member table has the number of probes sent, the number of replies, and
     /// the time of the last probe. Times are in nanoseconds.
@@ -43,7 +48,7 @@ struct LeaderProbe: Equatable, Sendable {
             checks += 1
             checkedAt = now
         }
-        if now - since < Self.patience || checks < 3 { return .nothing }
+        if now - since < patience || checks < 3 { return .nothing }
         lastReply = nil
         return .takeOver
     }
