@@ -21,7 +21,7 @@ struct `groupctl defaults` {
             ("double", "2", "2.0", "2.0"),
             ("bool", "yes", "true", "true"), ("data", "aGk=", "aGk=", #""aGk=""#),
             ("date", "2026-11-20T10:00:00.5Z", "2026-11-20T10:00:00.5Z", #""2026-11-20T10:00:00.5Z""#),
-            ("json", #"{"b":[1,null,2.0],"a":"x"}"#, #"{"b":[1,null,2.0],"a":"x"}"#, #"{"b":[1,null,2.0],"a":"x"}"#),
+            ("json", #"{"b":[1,null,2.0],"a":"x"}"#, #"{"a":"x","b":[1,null,2.0]}"#, #"{"a":"x","b":[1,null,2.0]}"#),
             ("json", #"{"b":[1,2.0],"a":"x"}"#, #"{"a":"x","b":[1,2.0]}"#, #"{"a":"x","b":[1,2.0]}"#),
         ]
         for (type, value, text, json) in samples {
@@ -92,6 +92,20 @@ struct `groupctl defaults` {
         #expect(try await container.defaults("s", "set", "--if", "5", "--type", "int", "k", "6").status == 0)
         #expect(try await container.defaults("s", "set", "--if=06", "--type", "int", "--durable", "k", "7").status == 0)
         #expect(try await container.defaults("s", "get", "k").text == "7\n")
+    }
+
+    @Test(arguments: [
+        ("int", "1", "1.0", true), ("double", "1.5", "15e-1", true), ("int", "1", "1.5", false),
+        ("string", "1", "1.0", false), ("bool", "true", "true", true), ("bool", "true", "1", false),
+        ("json", #"{"b": 1, "a": [2, null]}"#, #"{"a":[2.0,null], "b":1}"#, true), ("json", "[1]", "[2]", false),
+        ("json", #"{"b": 1}"#, #"{ "b" : 1.0 }"#, true),
+    ])
+    func `set --if compares what values mean`(type: String, stored: String, expected: String, isSame: Bool) async throws
+    {
+        let container = try TemporaryContainer()
+        try await #expect(container.defaults("s", "set", "--type", type, "k", stored).status == 0)
+        let outcome = try await container.defaults("s", "set", "--if", expected, "k", "new")
+        #expect(outcome.status == (isSame ? 0 : 4), "\(outcome)")
     }
 
     @Test func `increment adds to integers only`() async throws {

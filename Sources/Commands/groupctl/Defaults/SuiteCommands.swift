@@ -87,7 +87,7 @@ struct SuiteCommands {
         try defaults.transaction(durability: durability) { transaction in
             let present = transaction.storedValue(forKey: key)
             let shown = try? present?.plainText()
-            guard let present, present == sameType || shown.map({ Array($0.utf8) }) == expected.word else {
+            guard let present, isSame(present, as: sameType, expected.word, shown) else {
                 let now = shown.map { "is '\(PipeText.escaped(Array($0.prefix(100).utf8)))'" } ?? "is another one"
                 throw CoordinationError.ofDefaults(
                     .conflict, operation: "set", key, in: defaults,
@@ -95,6 +95,18 @@ struct SuiteCommands {
                     remedy: .ofCommand("read the value again, and decide again"))
             }
             transaction.set(value, forKey: key)
+        }
+    }
+
+    /// Returns whether a value is the one that --if names: by its type, as it is printed, or, unless it is a text, as
+    /// JSON.
+    private func isSame(
+        _ present: DefaultsValue, as typed: DefaultsValue?, _ word: [UInt8], _ shown: String?
+    ) -> Bool {
+        if typed.map(present.isSame) == true || shown.map({ Array($0.utf8) }) == word { return true }
+        switch present {
+        case .string, .url, .data, .unknown: return false
+        case .bool, .integer, .double, .float, .date, .array, .dictionary, .json: return present.isSame(as: .json(word))
         }
     }
 

@@ -104,7 +104,7 @@ extension GroupDefaults {
             let value = try body(entry?.value ?? fallbacks.withLock { $0[key] })
             let reads = SuiteReads(key: key, generation: entry?.generation ?? 0, at: moment)
             let end = try opened.locating { () throws(CoordinationError) in
-                try store.append([.set(key, value)], if: reads, by: writer, &attempt)
+                try store.append([.set(key, value.canonical)], if: reads, by: writer, &attempt)
             }
             guard let end else { continue }
             attempt.end()

@@ -78,7 +78,7 @@ public struct DefaultsTransaction {
     var steps: [SuiteRecord.Step] {
         let steps = written.sorted { $0.key < $1.key }.map { key, value in
             guard let value else { return SuiteRecord.Step.remove(key) }
-            return added[key].map { .added(key, $0, value) } ?? .set(key, value)
+            return added[key].map { .added(key, $0, value) } ?? .set(key, value.canonical)
         }
         return isCleared ? [.removeAll] + steps : steps
     }

@@ -106,7 +106,7 @@ public final class GroupDefaults: Sendable {
     public func set(
         _ value: DefaultsValue?, forKey key: String, durability: Durability = .relaxed
     ) throws(CoordinationError) -> Generation {
-        try set([value.map { .set(key, $0) } ?? .remove(key)], durability: durability)
+        try set([value.map { .set(key, $0.canonical) } ?? .remove(key)], durability: durability)
     }
 
     /// Removes the value of a key; the registered value counts again.
@@ -150,7 +150,7 @@ public final class GroupDefaults: Sendable {
             let store = try writableStore("set")
             var attempt = AppendAttempt()
             defer { attempt.end() }
-            let steps: [SuiteRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
+            let steps: [SuiteRecord.Step] = [value.map { .set(key, $0.canonical) } ?? .remove(key)]
             guard
                 let end = try store.append(
                     steps, if: .init(key: key, generation: generation.rawValue), by: writer, &attempt)
@@ -168,12 +168,14 @@ public final class GroupDefaults: Sendable {
     }
 
     /// Sets a value only if the present one is `expected` (nil: nothing is set). Returns false where it is not, and
-    /// then nothing was changed.
+    /// then nothing was changed. A value that is JSON, or is compared with JSON, is compared by what it means: `1.0` is
+    /// `1`, and neither blanks nor the order of names count.
     public func compareAndSet(
         forKey key: String, from expected: DefaultsValue?, to value: DefaultsValue?, durability: Durability = .relaxed
     ) throws(CoordinationError) -> Bool {
         try transact(durability: durability, if: { $0 }) { transaction in
-            let isEqual = transaction.storedValue(forKey: key) == expected
+            let present = transaction.storedValue(forKey: key)
+            let isEqual = present.map { present in expected.map(present.isSame) ?? false } ?? (expected == nil)
             if isEqual { transaction.set(value, forKey: key) }
             return isEqual
         }

@@ -32,7 +32,7 @@ extension GroupDefaults {
                 for key in left { reads.keys[key] = nil }
                 if reads.keys.isEmpty { return left }
                 let steps = values.filter { !left.contains($0.key) }.map { key, value in
-                    value.map { SuiteRecord.Step.set(key, $0) } ?? .remove(key)
+                    value.map { SuiteRecord.Step.set(key, $0.canonical) } ?? .remove(key)
                 }
                 // Nil where a process has set one of them meanwhile.
                 if try store.append([.source(number: number)] + steps, if: reads, by: writer, &attempt) != nil {
