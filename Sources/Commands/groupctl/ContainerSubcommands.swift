@@ -67,7 +67,7 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let included = run.arguments.values("include")
     try FilterOptions.checkIsNoLink(included, in: container)
-    run.explainNearMisses(of: included, in: container)
+    run.explainDoubts(of: included, in: container)
     // A damaged journal ends the comparison; its intact records are printed nonetheless.
     let comparison = Result { try container.noteUncoordinatedChanges() }
     var follower = try container.recordedChanges(since: origin, matching: filter)

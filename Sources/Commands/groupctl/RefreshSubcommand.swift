@@ -31,7 +31,7 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     let file = try RefreshSession.file(ofKind: kind, in: container)
     let holding = try file.holdBlocking("refresh", timeout: run.lockTimeout)
     defer { holding.end() }
-    run.explainNearMisses(of: interests.compactMap(\.pattern).map { Array($0.utf8) }, in: container)
+    for interest in interests { if let doubt = interest.doubt(in: container) { run.remark(doubt) } }
     let session = try RefreshSession(file, container, interests: interests)
     let result =
         try session.answerWithoutRendering(canRender: run.arguments.command != nil)

@@ -31,7 +31,7 @@ struct Watch<Source: WatchSource> {
         _ = container.coordinator(purpose: run.options.purpose)
         if run.options.isVerbose { diagnostics = container.followDiagnostics() }
         source = try Source(options, in: container, since: origin, purpose: run.options.purpose)
-        run.explainNearMisses(of: source.includedPaths, in: container)
+        run.explainDoubts(of: source.includedPaths, in: container)
         if Source.isCompleteAtOnce { announcement.print(at: source.readCursor, run) }
     }
 

@@ -20,7 +20,7 @@ struct `A widget under a host` {
         let program = BuildDirectory.path + "/test-widget"
         let manifest = #"{"kind": "a", "executable": "\#(program)", "interests": ["library/A"]}"#
         try Data(manifest.utf8).write(to: URL(filePath: run.widgets + "/a.json"), options: .atomic)
-        let text = "a: no item matches its interest 'library/A' yet; there is 'Library/a', which differs"
+        let text = "a: its interests: no item matches 'library/A' yet; there is 'Library/a', which differs"
         try run.host.waitForText(text)
         try run.await("a", "active", "milk")
         #expect(try run.quit().components(separatedBy: text).count == 2)

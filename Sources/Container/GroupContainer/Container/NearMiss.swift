@@ -29,4 +29,37 @@ extension Container {
         let path = printable(Array(found.joined(separator: [UInt8(ascii: "/")])))
         return difference.map { "there is '\(path)', \($0)" }
     }
+
+    /// Says why a pattern matches no item, or not what was probably meant: an item differs in upper and lower case, or a
+    /// component is a symbolic link. Nil if there is no reason to doubt it. System calls: those of `nearMiss`, readlinkat
+    package func doubt(ofPattern pattern: [UInt8]) -> String? {
+        if let other = nearMiss(of: pattern) { return "no item matches '\(printable(pattern))' yet; \(other)" }
+        var found: [[UInt8]] = []
+        for part in Self.literalComponents(of: pattern) {
+            let directory = try? ItemLocation(Array(found.joined(separator: [UInt8(ascii: "/")])))
+            guard found.isEmpty || directory != nil, let open = try? opened.openDirectory(directory),
+                let status = (try? open.statusIfPresent(of: Array(part))) ?? nil
+            else { return nil }
+            found.append(Array(part))
+            guard status.isLink, let target = try? open.linkTarget(of: Array(part)) else { continue }
+            let path = printable(Array(found.joined(separator: [UInt8(ascii: "/")])))
+            return "'\(path)' is a symbolic link to '\(printable(target))': what changes behind it is reported by the "
+                + "path of the item itself; name that path, and the links on the way to it"
+        }
+        return nil
+    }
+
+    /// Says that a suite does not exist, and which suites do; nil if it exists, or if no suite does yet.
+    package func doubt(ofSuite suite: String) -> String? {
+        let names = suiteNames().sorted()
+        if names.isEmpty && suite != groupIdentifier || names.contains(suite) { return nil }
+        let shown = printable(Array(suite.utf8))
+        if suite == groupIdentifier {
+            return "there is no suite '\(shown)'; the keys of UserDefaults(suiteName: \"\(shown)\") are in the suite "
+                + "'standard'"
+        }
+        let others = names.prefix(5).map { "'\(printable(Array($0.utf8)))'" }.joined(separator: ", ")
+        return "there is no suite '\(shown)' yet; there \(names.count == 1 ? "is" : "are") \(others)"
+            + (names.count > 5 ? ", …" : "")
+    }
 }

@@ -77,10 +77,9 @@ extension WidgetHost where FrontEnd: ~Copyable {
         let known = Set(state.manifestKinds)
         let new = found.manifests.map(\.kind).filter { !known.contains($0) }
         for manifest in found.manifests where new.contains(manifest.kind) {
-            for pattern in manifest.interests.compactMap(\.pattern) {
-                guard let other = container.nearMiss(of: Array(pattern.utf8)) else { continue }
-                let text = "no item matches its interest '\(pattern)' yet; \(other)"
-                try frontEnd.log(HostLogLine(text, of: manifest.kind, isFault: true), at: now)
+            for interest in manifest.interests {
+                guard let doubt = interest.doubt(in: container) else { continue }
+                try frontEnd.log(HostLogLine("its interests: \(doubt)", of: manifest.kind, isFault: true), at: now)
             }
         }
         var shown: [String: LastView] = [:]

@@ -1,5 +1,5 @@
 import GroupBytes
-import GroupContainer
+package import GroupContainer
 
 extension CoordinationError {
     /// Returns the error for a widget's kind that is not a plain name.
@@ -46,6 +46,14 @@ extension WidgetInterest {
         case .path(let pattern): pattern
         case .metadata(let pattern): "metadata:\(pattern)"
         case .defaults(let suite, let key): "defaults:\(suite)" + (key.map { ":\($0)" } ?? "")
+        }
+    }
+
+    /// Says why the interest probably never matches what is in a container; nil if there is no reason to doubt it.
+    package func doubt(in container: Container) -> String? {
+        switch subject {
+        case .path(let pattern), .metadata(let pattern): container.doubt(ofPattern: Array(pattern.utf8))
+        case .defaults(let suite, _): container.doubt(ofSuite: suite)
         }
     }
 
