@@ -26,6 +26,7 @@ package struct CommandRun: ~Copyable {
     ) -> Never {
         ignoreBrokenPipe()
         prepareProcess()
+        StopRequest.stopAfterWork()
         SeparateTable.spare()
         let words = RawArguments.current()
         var report = ErrorReport(
@@ -134,13 +135,9 @@ package struct CommandRun: ~Copyable {
         return known
     }
 
-    /// Says, for each pattern that includes items, where it names none, but another one of almost the same path: it
-    /// would wait for changes in vain.
-    package func explainNearMisses(of patterns: [[UInt8]], in container: Container) {
-        for pattern in patterns {
-            guard let other = container.nearMiss(of: pattern) else { continue }
-            remark("no item matches '\(PipeText.escaped(pattern))' yet; \(other)")
-        }
+    /// Says, for each pattern that includes items, if it probably waits for changes in vain.
+    package func explainDoubts(of patterns: [[UInt8]], in container: Container) {
+        for pattern in patterns { if let doubt = container.doubt(ofPattern: pattern) { remark(doubt) } }
     }
 
     /// Returns the item that the PATH argument names.

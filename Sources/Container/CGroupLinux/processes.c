@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -129,6 +130,87 @@ void clinux_restore_signals(void) {
 int clinux_noted_signal(void) { return noted; }
 
 int clinux_notes_signals(void) { return atomic_load(&notes); }
+
+// Stopping. Either the handler of SIGTSTP stops the process, or a thread does that has something to do before. A request is
+// written before the handler looks for such a thread, and the thread says that there is none before it looks for a request:
+// one of the two sees the other.
+static atomic_int stop_requested;
+static atomic_int stop_deferred;
+static atomic_int stop_descriptor = -1;
+
+static void stop_now(void) {
+    struct sigaction action = {.sa_handler = SIG_DFL}, ours;
+    sigset_t set, before;
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    sigaction(SIGTSTP, &action, &ours);
+    pthread_sigmask(SIG_UNBLOCK, &set, &before);
+    raise(SIGTSTP);  // returns when the process is continued; at once if no process could continue it
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sigaction(SIGTSTP, &ours, NULL);
+}
+
+static int requests_stop(void) {
+    atomic_store(&stop_requested, 1);
+    if (!atomic_load(&stop_deferred)) return 0;
+    uint64_t one = 1;
+    ssize_t written = write(atomic_load(&stop_descriptor), &one, sizeof one);
+    (void)written;
+    return 1;
+}
+
+static void request_stop(int number) {
+    (void)number;
+    int error = errno;
+    if (!requests_stop() && atomic_exchange(&stop_requested, 0)) stop_now();
+    errno = error;
+}
+
+void clinux_stop_after_work(void) {
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART}, present;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGTSTP, NULL, &present) == 0 && present.sa_handler == SIG_DFL) sigaction(SIGTSTP, &action, NULL);
+}
+
+int clinux_defer_stop(void) {
+    int descriptor = atomic_load(&stop_descriptor), none = -1;
+    if (descriptor < 0) {
+        int made = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (made < 0) return -1;
+        // Never closed: a handler may be about to write to it.
+        descriptor = made;
+        if (!atomic_compare_exchange_strong(&stop_descriptor, &none, made)) {
+            close(made);
+            descriptor = none;
+        }
+    }
+    atomic_store(&stop_deferred, 1);
+    return descriptor;
+}
+
+void clinux_end_deferral(void) {
+    atomic_store(&stop_deferred, 0);
+    if (atomic_exchange(&stop_requested, 0)) stop_now();
+}
+
+int clinux_stop_is_requested(void) { return atomic_load(&stop_requested); }
+
+void clinux_stop_deferred(void) {
+    uint64_t count;
+    ssize_t got = read(atomic_load(&stop_descriptor), &count, sizeof count);
+    (void)got;
+    stop_now();
+    atomic_store(&stop_requested, 0);
+}
+
+void clinux_stop(void) {
+    if (!requests_stop()) {
+        if (atomic_exchange(&stop_requested, 0)) stop_now();
+        return;
+    }
+    while (atomic_load(&stop_requested)) poll(NULL, 0, 1);
+}
 
 void clinux_prepare_process(void) {
     signal(SIGXFSZ, SIG_IGN);

@@ -137,11 +137,7 @@ int clinux_terminal_news(void) {
 
 void clinux_terminal_stop(void) {
     clinux_terminal_leave();
-    struct sigaction action = {.sa_handler = SIG_DFL}, ours;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGTSTP, &action, &ours);
-    raise(SIGTSTP);  // returns when the process is continued; at once where no process could continue it
-    sigaction(SIGTSTP, &ours, NULL);
+    clinux_stop();
 }
 
 int clinux_is_readable(int descriptor) {

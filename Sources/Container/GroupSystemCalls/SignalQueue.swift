@@ -12,6 +12,28 @@ package enum Signal: Int32, Sendable {
     case windowChanged = 28
 }
 
+/// The stop that Ctrl-Z requests (SIGTSTP), after work that a thread does before.
+package enum StopRequest {
+    /// Lets SIGTSTP stop this process only after that work. System calls: sigaction(2)
+    package static func stopAfterWork() { clinux_stop_after_work() }
+
+    /// Defers stops to the calling thread, until `endDeferral`. Returns a descriptor that is readable once a stop is
+    /// requested; nil if there is no descriptor. System calls: eventfd(2)
+    package static func deferStop() -> Int32? {
+        let number = clinux_defer_stop()
+        return number < 0 ? nil : number
+    }
+
+    /// Whether a stop is requested. For the thread that defers.
+    package static var isPending: Bool { clinux_stop_is_requested() != 0 }
+
+    /// Stops this process, and returns when it goes on. For the thread that defers. System calls: tgkill(SIGTSTP)
+    package static func stop() { clinux_stop_deferred() }
+
+    /// Lets signals stop this process at once again.
+    package static func endDeferral() { clinux_end_deferral() }
+}
+
 /// Signals in a readable descriptor, so that one loop can wait for them and for everything else.
 package struct SignalQueue: ~Copyable, Sendable {
     private let queue: FileDescriptor

@@ -210,6 +210,18 @@ int clinux_next_signal(int descriptor);
 // refuse what they are for.
 void clinux_prepare_process(void);
 
+// Lets SIGTSTP, which a terminal's Ctrl-Z sends, stop this process only after the work of the thread that defers it.
+void clinux_stop_after_work(void);
+// Defers the stop to the calling thread; returns a descriptor that is readable once it is requested, or -1: not deferred.
+// For one thread at a time.
+int clinux_defer_stop(void);
+int clinux_stop_is_requested(void);
+// Stops this process; returns when it goes on. For the thread that defers.
+void clinux_stop_deferred(void);
+void clinux_end_deferral(void);
+// Stops this process as SIGTSTP does; returns when it goes on. For any other thread.
+void clinux_stop(void);
+
 // Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT leave their number behind and do nothing else.
 void clinux_note_signals(void);
 

@@ -48,6 +48,7 @@ final class EventLoop: Sendable {
         var nextQueue = Self.nextQueue
         let mounts = MountTable()
         if let mounts { try? poller.add(mounts.file.number, for: .urgent) }
+        if let stop = StopRequest.deferStop() { try? poller.add(stop) }
         var leaders: [(election: LeaderElection, leader: Leader)] = []
         var backlog = Backlog()
         while true {
@@ -70,13 +71,23 @@ final class EventLoop: Sendable {
                 if isDone { state.poller = nil }
                 return isDone
             }
-            if isDone { return }
+            if isDone {
+                // A member that is elected from now on begins another run, which defers stops again.
+                return StopRequest.endDeferral()
+            }
             if case .failure = queue, monotonicNanoseconds() > nextQueue {
                 (queue, nextQueue) = (Self.makeQueue(poller), Self.nextQueue)
                 if case .success(let queue) = queue { for entry in leaders { entry.leader.adopt(queue) } }
             }
             let patience = backlog.isEmpty ? leaders.compactMap(\.leader.timeUntilNextWork).min() : 0
             let ready = (try? poller.ready(nanoseconds: patience)) ?? []
+            if StopRequest.isPending {
+                // A leader that is stopped reports nothing: another member is to watch meanwhile.
+                for entry in leaders { entry.election.resign(tryingAgain: true) }
+                leaders = []
+                StopRequest.stop()
+                continue
+            }
             for entry in leaders { entry.leader.readProbe() }
             if let mounts, ready.contains(where: { $0.descriptor == mounts.file.number }) {
                 for entry in leaders { entry.leader.noteMounts() }
