@@ -64,8 +64,11 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
     /// Why the last attempt failed, or the transfer.
     public package(set) var reason: String?
 
-    /// The number of attempts since the last that brought bytes.
+    /// The number of attempts since the last one that brought `received` beyond `mostReceived`.
     package var failures = 0
+    /// The most bytes that were ever there; nil before the first. A server that always begins from zero sends the same
+    /// bytes again in each attempt, which is no progress.
+    package var mostReceived: UInt64?
     /// The number of times that the file had to be started over.
     package var restarts = 0
     /// The time of the next attempt, in nanoseconds since 1970.
@@ -103,6 +106,12 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
     /// The message that is posted when the transfer is over.
     package var result: TransferResult {
         TransferResult(id: id, url: url, path: path, direction: direction, state: state, reason: reason)
+    }
+
+    /// Notes how many bytes are there. Only more than ever before end a row of failures.
+    package mutating func note(received count: UInt64) {
+        received = count
+        if count > mostReceived ?? 0 { (mostReceived, failures) = (count, 0) }
     }
 }
 

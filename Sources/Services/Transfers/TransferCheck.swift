@@ -12,7 +12,7 @@ extension Transfer {
             && [queuedAt, deadline].allSatisfy { Self.times.contains($0.timeIntervalSince1970) }
             && tag.map { TransferResponse(status: 200, fields: ["etag": $0]).strongTag == $0 } ?? true
             && [failures, restarts].allSatisfy { (0...Self.mostAttempts).contains($0) } && nextAttempt >= 0
-            && [received, durable, bytesPerSecond, messageAfter ?? 0]
+            && [received, mostReceived ?? 0, durable, bytesPerSecond, messageAfter ?? 0]
                 .allSatisfy { $0 <= UInt64(Int64.max) }
     }
 

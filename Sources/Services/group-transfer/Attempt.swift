@@ -311,8 +311,8 @@ struct Attempt {
             let (size, synchronized) = (size, synchronized)
             let isThere = try attempt.records.update(record.id) { current in
                 if current.state.isOver { return false }
-                if size > current.received { current.failures = 0 }
-                (current.received, current.durable, current.bytesPerSecond) = (size, synchronized, UInt64(speed))
+                current.note(received: size)
+                (current.durable, current.bytesPerSecond) = (synchronized, UInt64(speed))
                 return true
             }
             if !isThere { failure = .recordEnded }

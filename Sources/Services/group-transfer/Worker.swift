@@ -19,7 +19,7 @@ struct Worker {
     let firstDelay: Int64
 
     private static let longestDelay: Int64 = 300_000_000_000
-    /// The attempts in a row that bring no byte.
+    /// The attempts in a row that bring no more bytes than there ever were.
     private static let mostFailures = 20
     private static let mostRestarts = 3
     /// How long the app may take to start and to take its URL.

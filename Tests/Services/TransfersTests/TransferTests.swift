@@ -24,10 +24,11 @@ struct `The program group-transfer` {
         server = try FileServer()
     }
 
-    private func program() throws -> RunningProcess {
+    private func program(retryingAfter delay: String = "1ms") throws -> RunningProcess {
         try RunningProcess(
             [
-                "group-transfer", "run", temporary.path, "--retry-after", "1ms", "--stall", "1", "--parallel", "8",
+                "group-transfer", "run", temporary.path, "--retry-after", delay, "--stall", "1",
+                "--parallel", "8",
             ], environment: FileServer.environment)
     }
 
@@ -91,6 +92,22 @@ struct `The program group-transfer` {
         try wait(for: id) { $0.failures >= 4 }
         let transfer = try #require(transfers.transfer(id))
         #expect(transfer.reason?.contains("more than 65536 bytes") == true, "\(transfer)")
+    }
+
+    @Test(arguments: ["never", "renewed"])
+    func `bytes that a server sends again are no progress, and the download ends after 20 attempts`(kind: String) throws
+    {
+        let id = try transfers.download("\(address)/\(kind)/7/1000000", to: "file")
+        // Without pauses. The first attempt brings new bytes, those of a program that is killed and started again do not.
+        let first = try program(retryingAfter: "0")
+        try wait(for: id) { $0.received > 0 }
+        first.kill()
+        let (status, text) = try program(retryingAfter: "0").finish()
+        #expect(status == 0, "\(text)")
+        let transfer = try #require(transfers.transfer(id))
+        #expect(transfer.state == .failed && transfer.failures == 20, "\(transfer)")
+        #expect(transfer.mostReceived == 300_000 && transfer.restarts == 0, "\(transfer)")
+        #expect(try partsLeft() == [])
     }
 
     /// What another member of the container may have written in place of a record.

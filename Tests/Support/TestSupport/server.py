@@ -7,6 +7,8 @@ Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
   good        as a server should
   cut         closes the connection after each 300,000 bytes of a body; resumes by ranges
   untagged    as cut, without a validator: the file cannot be resumed
+  never       cuts the first 300,000 bytes in each response, without a validator: no attempt brings the file
+  renewed     as never, with another validator in each response
   weak        as cut, with a weak validator
   stall       stands still in the first response after 100,000 bytes
   trickle     sends 100 bytes every 10 ms
@@ -122,7 +124,9 @@ class Handler(BaseHTTPRequestHandler):
         fields = {}
         if kind == "weak":
             fields["ETag"] = "W/" + tag
-        elif kind != "untagged":
+        elif kind == "renewed":
+            fields["ETag"] = f'"{number}"'
+        elif kind not in ("untagged", "never"):
             fields["ETag"] = tag
         if kind == "encoded":
             fields["Content-Encoding"] = "gzip"
@@ -134,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
         mixes = kind in ("mixed", "mixed-bare")
         if wanted and kind == "mixed-bare":
             del fields["ETag"]
-        if wanted and kind not in ("untagged", "weak") and (mixes or self.headers.get("If-Range", tag) == tag):
+        if wanted and kind not in ("untagged", "weak", "never", "renewed") and (mixes or self.headers.get("If-Range", tag) == tag):
             start = int(wanted[len("bytes="):].split("-")[0])
             if start >= length:
                 return self.head(416, {"Content-Length": 0, "Content-Range": f"bytes */{length}"})
@@ -154,7 +158,7 @@ class Handler(BaseHTTPRequestHandler):
         self.head(status, fields)
         try:
             cuts = (
-                kind in ("cut", "changed", "lies", "wrong-total")
+                kind in ("cut", "never", "renewed", "changed", "lies", "wrong-total")
                 or (kind in ("piece", "mixed", "mixed-bare") and number == 1)
                 or (kind in ("untagged", "weak") and number < 3)
             )
