@@ -13,7 +13,7 @@ package func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 /// another process had the time to reply. System calls: clock_gettime(CLOCK_MONOTONIC)
 package func awakeNanoseconds() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
-/// Returns the nanoseconds since 1970, for people to read; no decision depends on them.
+/// Returns the nanoseconds since 1970. The clock may be set at any time, so a stored moment may be in the future.
 /// System calls: clock_gettime(CLOCK_REALTIME)
 package func wallNanoseconds() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
 

@@ -49,9 +49,9 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
     /// The fields of its requests.
     public let fields: [Field]
     /// When the transfer was queued.
-    public let queuedAt: Date
+    public package(set) var queuedAt: Date
     /// When the transfer is given up.
-    public let deadline: Date
+    public package(set) var deadline: Date
 
     /// What has become of the transfer.
     public package(set) var state = State.waiting
@@ -73,6 +73,8 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
     package var restarts = 0
     /// The time of the next attempt, in nanoseconds since 1970.
     package var nextAttempt: Int64 = 0
+    /// The boot in which the times were recorded, and the clock of then.
+    package var recordedIn: TransferClock.Boot?
     /// The strong validator of the bytes that are there (RFC 9110, 8.8.3).
     package var tag: String?
     /// The number of bytes that are on the disk, for a boot other than `boot`.
@@ -88,7 +90,8 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
 
     package init(
         _ direction: Direction, url: String, path: String, sha256: String?, length: UInt64?, opening: String?,
-        fields: [Field] = [], id: ID, now: Date, timeout: Duration
+        fields: [Field] = [], id: ID, now: TransferClock = TransferClock(),
+        timeout: Duration
     ) {
         self.direction = direction
         self.url = url
@@ -98,9 +101,9 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
         self.opening = opening
         self.id = id
         self.fields = fields
-        queuedAt = now
-        let end = now.timeIntervalSince1970 + Double(timeout.components.seconds)
-        deadline = Date(timeIntervalSince1970: min(max(end, Self.times.lowerBound), Self.times.upperBound))
+        queuedAt = Self.time(Double(now.wall) / 1e9)
+        deadline = Self.time(queuedAt.timeIntervalSince1970 + Double(timeout.components.seconds))
+        recordedIn = now.boot
     }
 
     /// The message that is posted when the transfer is over.

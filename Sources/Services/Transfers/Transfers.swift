@@ -67,7 +67,7 @@ public final class Transfers: Sendable {
         let words = try TransferProgram.command(program, for: container)
         let transfer = Transfer(
             .download, url: url, path: item, sha256: sha256?.lowercased(), length: length, opening: opening,
-            fields: fields, id: Self.identifier(), now: Date(), timeout: timeout)
+            fields: fields, id: Self.identifier(), timeout: timeout)
         try records.add(transfer)
         try TransferProgram.start(words, for: container)
         return transfer.id
@@ -103,8 +103,7 @@ public final class Transfers: Sendable {
         }
         let transfer = Transfer(
             .upload, url: url, path: file, sha256: nil, length: length, opening: opening, fields: fields,
-            id: identifier,
-            now: Date(), timeout: timeout)
+            id: identifier, timeout: timeout)
         do throws(CoordinationError) {
             try records.add(transfer)
         } catch {

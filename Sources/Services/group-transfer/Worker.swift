@@ -26,8 +26,8 @@ struct Worker {
     private static let appStart = Duration.seconds(10)
     /// How long the copy of an upload's file may take, in nanoseconds.
     private static let queueing: Int64 = 86_400_000_000_000
-    /// How long records of transfers that are over are kept, in seconds.
-    private static let kept = 7.0 * 86_400
+    /// How long records of transfers that are over are kept, in nanoseconds.
+    private static let kept: Int64 = 7 * 86_400_000_000_000
 
     /// Returns false where another process makes the transfers.
     func run() throws -> Bool {
@@ -69,7 +69,10 @@ struct Worker {
             let seen = Interruption.latest
             let current = activity.withLock { $0 }
             if let failure = current.failure { throw failure }
-            let (running, all) = records.all().filter(\.needsWork).partitioned { current.transfers.contains($0.id) }
+            let clock = TransferClock()
+            let (running, all) = try transfers(at: clock).filter(\.needsWork).partitioned {
+                current.transfers.contains($0.id)
+            }
             if all.isEmpty && current.transfers.isEmpty && !current.isReporting { return }
             // The app may take its time to start. One is reported after the other, so that it is started once. One
             // whose message may have been posted before a kill comes first: the message of another one would be taken
@@ -79,7 +82,7 @@ struct Worker {
                 activity.withLock { $0.isReporting = true }
                 try start(activity, { try report(over) }, then: { $0.isReporting = false })
             }
-            let now = wallNanoseconds()
+            let now = clock.wall
             let waiting = all.filter { !$0.state.isOver }
             // An attempt that runs ends with its record. A file that is being put at its path is complete.
             let unfinished = waiting + running.filter { !$0.state.isOver && $0.state != .placing }
@@ -96,6 +99,18 @@ struct Worker {
             let rest = next.map { Duration.nanoseconds(max(0, min($0 - now, Self.longestDelay))) }
             if due.isEmpty || room == 0 { _ = try changes.next(timeout: rest, since: seen) }
         }
+    }
+
+    /// Returns all transfers, after the times of their records were moved as the clock was set.
+    private func transfers(at clock: TransferClock) throws -> [Transfer] {
+        let all = records.all()
+        var isMoved = false
+        for transfer in all {
+            var moved = transfer
+            if !moved.follow(clock) { continue }
+            isMoved = try records.update(transfer.id) { $0.follow(clock) } || isMoved
+        }
+        return isMoved ? records.all() : all
     }
 
     private func begin(_ transfer: Transfer, _ attempt: Attempt, _ activity: Guarded<Activity>) throws {
@@ -161,9 +176,12 @@ struct Worker {
                 return true
             }
             let delay = min(firstDelay << Int64(min(current.failures - 1, 20)), Self.longestDelay)
-            let wanted = Int64(min(max(after ?? 0, 0), 3_600)) * 1_000_000_000
+            let wanted = min(Duration.seconds(max(after ?? 0, 0)).nanoseconds, Transfer.longestPause)
             (current.state, current.bytesPerSecond) = (.waiting, 0)
-            current.nextAttempt = wallNanoseconds() + max(delay, wanted)
+            let clock = TransferClock()
+            // By the clock of the record's other times.
+            _ = current.follow(clock)
+            current.nextAttempt = clock.wall + max(delay, wanted)
             return true
         }
     }
@@ -216,17 +234,20 @@ struct Worker {
 
     /// Removes old records, and files without a record.
     private func removeLeftFiles() throws {
-        let all = records.all()
-        for transfer in all where !transfer.needsWork && transfer.queuedAt.addingTimeInterval(Self.kept) < Date() {
+        let clock = TransferClock()
+        let all = try transfers(at: clock)
+        for transfer in all
+        where !transfer.needsWork && clock.wall - transfer.queuedAt.nanoseconds > Self.kept {
             _ = try records.remove(transfer.id)
         }
         let known = Set(all.filter(\.needsWork).map(\.id))
         let directory = try TransferFiles.directory(of: container).open()
         for name in try directory.entryNames() {
             guard let file = TransferFiles.owner(of: name), !known.contains(file.id) else { continue }
-            // A source without a record may be that of an upload that is being queued, unless it is old.
+            // A source without a record may be that of an upload that is being queued, unless it is old, or of a clock
+            // that was set back.
             if file.isSource, let status = try? directory.status(of: name),
-                wallNanoseconds() - status.modified < Self.queueing
+                (clock.wall &- status.modified).magnitude < Self.queueing
             {
                 continue
             }

@@ -24,10 +24,11 @@ struct `The program group-transfer` {
         server = try FileServer()
     }
 
-    private func program(retryingAfter delay: String = "1ms") throws -> RunningProcess {
+    /// Starts the program, with a clock of its own if `clock` says how far that is from the machine's.
+    private func program(retryingAfter delay: String = "1ms", clock: String? = nil) throws -> RunningProcess {
         try RunningProcess(
-            [
-                "group-transfer", "run", temporary.path, "--retry-after", delay, "--stall", "1",
+            (clock.map { ["env"] + FakedClock.variables($0) } ?? []) + [
+                BuildDirectory.resolve("group-transfer"), "run", temporary.path, "--retry-after", delay, "--stall", "1",
                 "--parallel", "8",
             ], environment: FileServer.environment)
     }
@@ -110,6 +111,39 @@ struct `The program group-transfer` {
         #expect(try partsLeft() == [])
     }
 
+    @Test(.enabled(if: FakedClock.isThere, "needs libfaketime"), arguments: ["+30d", "-30d"])
+    func `a download that failed before the clock was set is tried again`(clock: String) throws {
+        let id = try transfers.download("\(address)/busy/7/1000", to: "file")
+        let first = try program(retryingAfter: "1s", clock: clock)
+        try wait(for: id) { $0.failures > 0 }
+        first.kill()
+        FakedClock.removeTraces(of: first.identifier)
+        try work()
+        #expect(transfers.transfer(id)?.state == .completed, "\(transfers.all())")
+    }
+
+    @Test(.enabled(if: FakedClock.isThere, "needs libfaketime"), arguments: ["+30d", "-30d"])
+    func `a download that was queued before the clock was set has all its time`(clock: String) throws {
+        // The machine's systemd starts nothing: the test does.
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            atPath: directory.path + "/systemd/private", withIntermediateDirectories: true)
+        try directory.put("#!/bin/sh\n", at: "systemd-run", mode: 0o700)
+        let command = try RunningProcess(
+            ["env"] + FakedClock.variables(clock) + [
+                BuildDirectory.resolve("group-transfer"), "download", temporary.path, "\(address)/good/7/1000", "file",
+            ], input: "", environment: ["XDG_RUNTIME_DIR": directory.path, "PATH": "\(directory.path):/usr/bin:/bin"])
+        let (status, text) = try command.finish()
+        FakedClock.removeTraces(of: command.identifier)
+        #expect(status == 0, "\(text)")
+        let queued = try #require(transfers.all().first)
+        #expect(queued.state == .waiting)
+        try work()
+        let transfer = try #require(transfers.transfer(queued.id))
+        #expect(transfer.state == .completed, "\(transfer)")
+        #expect(transfer.queuedAt.distance(to: Date()).magnitude < 86_400, "\(transfer)")
+    }
+
     /// What another member of the container may have written in place of a record.
     @Test(arguments: [
         "id": #""../../../victim""#, "url": #""file:///etc/passwd""#, "path": #""../victim""#, "failures": "-1",
@@ -120,7 +154,7 @@ struct `The program group-transfer` {
         try Data("mine".utf8).write(to: URL(filePath: temporary.directory + "/victim.part"))
         let honest = Transfer(
             .download, url: "\(address)/good/1/10", path: "file", sha256: String(repeating: "a", count: 64), length: 10,
-            opening: nil, id: "0123456789abcdef", now: Date(), timeout: .seconds(60))
+            opening: nil, id: "0123456789abcdef", timeout: .seconds(60))
         var members = try #require(
             try JSONSerialization.jsonObject(with: JSONEncoder().encode(honest)) as? [String: Any])
         let forged = try JSONSerialization.jsonObject(with: Data("[\(value)]".utf8)) as? [Any]

@@ -105,7 +105,7 @@ extension Decoder {
     private static var transfer: Transfer {
         Transfer(
             .download, url: "http://a/b", path: "c", sha256: nil, length: 9, opening: "d://e", id: "0123456789abcdef",
-            now: Date(timeIntervalSince1970: 1_000), timeout: .seconds(60))
+            now: TransferClock(wall: 1_000_000_000_000, boot: nil), timeout: .seconds(60))
     }
 
     private static let transferRecord = Decoder(
