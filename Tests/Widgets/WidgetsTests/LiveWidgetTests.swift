@@ -146,6 +146,31 @@ private final class Counting: WidgetProvider {
         _ = await task.result
     }
 
+    @Test(arguments: [nil, 3_600.0])
+    func `a widget is refreshed after the clock was set back, whenever its timeline is due`(due: Double?) async throws {
+        let clock = ManualClock()
+        let widget = Counting(interests: [.path("none")]) { rendering, context in
+            let date = context.date
+            return Timeline(
+                first: .init(snapshot: "\(rendering)"),
+                later: [.init(date: date.addingTimeInterval(60), snapshot: "later")],
+                policy: due.map { .after(date.addingTimeInterval($0)) } ?? .never)
+        }
+        let program = WidgetProgram(widget, in: temporary.container, clock: clock)
+        let (shown, continuation) = AsyncStream<ShownWidget>.makeStream()
+        let task = Task { try await program.follow { continuation.yield($0) } }
+        var states = shown.makeAsyncIterator()
+        #expect(await states.next()?.view.lines.first?.text == "1")
+        await clock.waitUntilAwaited()
+        clock.set(clock.date.addingTimeInterval(-86_400))
+        // The widget looks at the clock at least once a minute.
+        clock.advance(by: .seconds(60))
+        let state = await states.next()
+        #expect(state?.view.lines.first?.text == "2" && state?.renderedAt == clock.date)
+        task.cancel()
+        _ = await task.result
+    }
+
     @Test func `the placeholder is shown before the first rendering, with the reason if that fails`() async throws {
         let widget = Counting(placeholder: "soon") { _, _ in throw Refusal() }
         let program = WidgetProgram(widget, in: temporary.container)

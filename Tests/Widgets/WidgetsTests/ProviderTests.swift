@@ -1,5 +1,6 @@
 import Foundation
 import GroupContainer
+import GroupContainerTesting
 import GroupProtocolLines
 import GroupSystemCalls
 import Testing
@@ -36,10 +37,11 @@ private final class Scripted: WidgetProvider {
 
     private func refresh(
         _ environment: WidgetEnvironment = WidgetEnvironment(), deadline: Duration? = nil, isReload: Bool = false,
-        onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+        clock: any WidgetClock = SystemWidgetClock(), onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) async throws -> UpdateResult {
         var refresh = WidgetRefresh(
-            provider, in: place.container, environment: environment, timeLimit: deadline, onFailure: onFailure)
+            provider, in: place.container, environment: environment, timeLimit: deadline, clock: clock,
+            onFailure: onFailure)
         refresh.shortestInterval = .zero
         return try await refresh.update(isReload: isReload) { _ in }
     }
@@ -130,6 +132,50 @@ private final class Scripted: WidgetProvider {
         #expect(provider.renderingCount == 3)
         #expect(try await refresh() == .noData)
         #expect(provider.renderingCount == 3)
+    }
+
+    @Test(arguments: [nil, 3_600.0])
+    func `a provider runs once after the clock was set back, whenever its timeline is due`(due: Double?) async throws {
+        let clock = ManualClock()
+        provider.shown.withLock {
+            $0 = { context in
+                Timeline(
+                    first: .init(snapshot: "\(Int(context.date.timeIntervalSince1970))"),
+                    policy: due.map { .after(context.date.addingTimeInterval($0)) } ?? .never)
+            }
+        }
+        #expect(try await refresh(clock: clock) == .newData)
+        clock.set(clock.date.addingTimeInterval(-86_400))
+        #expect(try await refresh(clock: clock) == .newData)
+        #expect(try await refresh(clock: clock) == .noData)
+        #expect(provider.renderingCount == 2)
+        let last = try #require(try await WidgetRefresh(provider, in: place.container).last())
+        #expect(last.timeline.entries.map(\.snapshot) == ["999913600"] && last.renderedAt == clock.date)
+    }
+
+    @Test func `a view that looks the same after the clock was set back is one of now`() async throws {
+        let clock = ManualClock()
+        let late = Date(timeIntervalSince1970: 2_000_000_000)
+        #expect(try await refresh(clock: clock) == .newData)
+        // Looks the same, and wants its next refresh at a date far off.
+        clock.set(late)
+        provider.shown.withLock {
+            $0 = { Timeline(first: .init(snapshot: "one"), policy: .after($0.date.addingTimeInterval(60))) }
+        }
+        #expect(try await refresh(isReload: true, clock: clock) == .noData)
+        let early = Date(timeIntervalSince1970: 1_000_000_100)
+        clock.set(early)
+        #expect(try await refresh(clock: clock) == .noData)
+        #expect(provider.renderingCount == 3)
+        let last = try #require(try await WidgetRefresh(provider, in: place.container).last())
+        #expect(last.timeline.refreshDate == early.addingTimeInterval(60))
+        #expect(last.renderedAt == Date(timeIntervalSince1970: 1_000_000_000))
+        // Before the first rendering, too.
+        clock.set(Date(timeIntervalSince1970: 999_999_999))
+        #expect(try await refresh(clock: clock) == .noData)
+        #expect(try await refresh(clock: clock) == .noData)
+        #expect(provider.renderingCount == 4)
+        #expect(try await WidgetRefresh(provider, in: place.container).last()?.renderedAt == clock.date)
     }
 
     @Test func `a provider runs for a new environment`() async throws {

@@ -80,6 +80,9 @@ import Widgets
         #expect(state.nextTryAt == Date(nanoseconds: now + 1_000_000_000))
         #expect(state.description.contains("deferred until ") && state.description.contains(": budget"))
         #expect(throws: CoordinationError.self) { try center.refreshState(ofKind: "../a") }
+        // After the clock was set back, a try is due.
+        let earlier = Date(nanoseconds: now - 86_400_000_000_000)
+        #expect(try center.refreshState(ofKind: "a", limit: limit, at: earlier).nextTryAt == earlier)
     }
 }
 

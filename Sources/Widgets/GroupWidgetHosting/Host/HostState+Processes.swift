@@ -166,6 +166,8 @@ extension HostState {
         widget.process?.update = nil
         widget.fault = nil
         widget.mayRefreshHiddenFrom = .min
+        // The answer confirms a view from before the clock was set back.
+        widget.renderedAt = widget.renderedAt.map { min($0, now.wall) }
         guard let timeline = answer.timeline else {
             if let policy = answer.policy { widget.timeline?.policy = policy }
             return

@@ -120,8 +120,9 @@ struct HostedWidget: Equatable, Sendable {
 
     func schedule(isAppInFront: Bool, at now: Moment) -> (RefreshSchedule, RefreshSchedule.Situation) {
         var situation = RefreshSchedule.Situation()
-        situation.isWanted = wantedSince != nil || isReloadWanted
-        situation.timelineDate = timelineDate(at: now)
+        // A refresh in the future means that the clock was set back: what is shown is for a later date.
+        situation.isWanted = wantedSince != nil || isReloadWanted || lastRefresh > now.wall
+        situation.timelineDate = timelineDate
         situation.isVisible = isVisible
         situation.isAppInFront = isAppInFront
         situation.budget = ledger.budget(manifest.refreshing.limit)
@@ -131,10 +132,9 @@ struct HostedWidget: Equatable, Sendable {
     }
 
     /// Returns when the timeline requests a refresh: once for each date, and at most once a second.
-    private func timelineDate(at now: Moment) -> Int64? {
+    private var timelineDate: Int64? {
         guard let date = timeline?.refreshNanosecond else { return nil }
-        // A refresh in the future means that the clock was set back.
-        if lastRefresh == .min || lastRefresh > now.wall { return date }
+        if lastRefresh == .min { return date }
         return date > lastRefresh ? max(date, lastRefresh.adding(1_000_000_000)) : nil
     }
 

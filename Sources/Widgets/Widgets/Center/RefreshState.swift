@@ -44,7 +44,8 @@ extension WidgetCenter {
         var nextTryAt: Date?
         if ledger.failures > 0 {
             let time = ledger.failedAt.addingReportingOverflow(Backoff().delay(after: ledger.failures)).partialValue
-            nextTryAt = Date(nanoseconds: time)
+            // A failure in the future means that the clock was set back.
+            nextTryAt = ledger.failedAt <= now ? Date(nanoseconds: time) : date
         }
         return RefreshState(
             succeededAt: ledger.succeededAt.map { Date(nanoseconds: $0) }, failures: ledger.failures,

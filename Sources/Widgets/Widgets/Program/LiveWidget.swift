@@ -157,7 +157,8 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
 
     private func situation(isWanted: Bool) -> RefreshSchedule.Situation {
         var situation = RefreshSchedule.Situation()
-        situation.isWanted = isWanted
+        // A refresh in the future means that the clock was set back: what is shown is for a later date.
+        situation.isWanted = isWanted || lastRefresh.map { $0 > program.clock.date } ?? false
         situation.timelineDate = timelineDate()
         situation.failures = ledger.failures
         situation.failedAt = ledger.failedAt
@@ -167,8 +168,7 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
     /// Returns when the timeline requests a refresh: once for each date, and at most once a second.
     private func timelineDate() -> Int64? {
         guard let date = timeline?.refreshDate else { return nil }
-        // A refresh in the future means that the clock was set back.
-        guard let lastRefresh, lastRefresh <= program.clock.date else { return date.nanoseconds }
+        guard let lastRefresh else { return date.nanoseconds }
         return date > lastRefresh ? max(date, lastRefresh.addingTimeInterval(1)).nanoseconds : nil
     }
 
@@ -189,8 +189,8 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
         if let news {
             (timeline, renderedAt) = (news, program.clock.date)
         } else if let last = try await refresh.last() {
-            if timeline == nil || last.renderedAt > renderedAt {
-                // Another process that shows the same kind, or an earlier one, rendered this.
+            if timeline == nil || last.renderedAt > renderedAt || renderedAt > program.clock.date {
+                // Another process that shows the same kind, or an earlier one, rendered this; or the clock was set back.
                 (timeline, renderedAt) = (last.timeline.map(\.view), last.renderedAt)
             }
             // A rendering that looks the same may request the next refresh at another date.

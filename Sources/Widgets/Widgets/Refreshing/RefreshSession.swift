@@ -57,11 +57,14 @@ package struct RefreshSession: Sendable {
     var lastPolicy: TimelinePolicy { previous?.policy ?? .never }
 
     /// Whether to render whatever changed: a caller wants a reload, the environment or the interests differ from those
-    /// of the last delivery, or the timeline's refresh date has come.
+    /// of the last delivery, the timeline's refresh date has come, or the clock was set back since the last rendering.
     var isRequested: Bool {
         let isOtherwiseShown = environment != nil && previous?.environment != environment
-        let isDue = (previous?.refreshAt).map { $0 <= clock.date.nanoseconds } ?? false
-        return isReload || isOtherwiseShown || isDue || hasOtherInterests
+        let now = clock.date.nanoseconds
+        let isDue = (previous?.refreshAt).map { $0 <= now } ?? false
+        // A view for a later date is not current, and its refresh date may be far off.
+        let isFromFuture = [previous?.renderedAt, previous?.refreshSetAt].contains { $0 ?? now > now }
+        return isReload || isOtherwiseShown || isDue || isFromFuture || hasOtherInterests
     }
 
     /// Whether the interests are others than at the last refresh: earlier changes of a new interest were not looked
@@ -123,8 +126,13 @@ package struct RefreshSession: Sendable {
         record.refreshAt = refreshAt ?? previous?.refreshAt
         // A snapshot for another environment may look different in this one.
         record.environment = snapshot == nil ? previous?.environment : environment
-        if decision.keepsSnapshot, let snapshot {
-            (record.snapshot, record.renderedAt) = (snapshot, clock.date.nanoseconds)
+        record.refreshSetAt = previous?.refreshSetAt
+        if let snapshot {
+            let now = clock.date.nanoseconds
+            record.refreshSetAt = record.refreshAt == nil ? nil : now
+            // A rendering that looks the same as one from the future confirms it for now.
+            record.renderedAt = record.renderedAt.map { min($0, now) }
+            if decision.keepsSnapshot { (record.snapshot, record.renderedAt) = (snapshot, now) }
         }
         if record != previous { try record.write(file) }
     }

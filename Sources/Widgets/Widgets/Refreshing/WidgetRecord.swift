@@ -22,6 +22,9 @@ struct WidgetRecord: Equatable, Sendable {
     var environment: WidgetEnvironment?
     /// When its timeline requests a refresh, in nanoseconds since 1970.
     var refreshAt: Int64?
+    /// When the timeline with `refreshAt` was rendered, in nanoseconds since 1970. Later than `renderedAt` if it looked
+    /// the same.
+    var refreshSetAt: Int64?
     /// The interests at the last refresh; nil if an older version has written the record.
     var interests: [String]?
 
@@ -85,6 +88,7 @@ private struct Stored: VersionedContent {
     var renderedAt: Int64?
     var environment: WidgetEnvironment?
     var refreshAt: Int64?
+    var refreshSetAt: Int64?
     var interests: [String]?
 }
 
@@ -93,7 +97,8 @@ extension WidgetRecord {
         guard let cursor = Cursor(stored.cursor) else { return nil }
         self.init(
             cursor: cursor, snapshot: stored.snapshot.map { Array($0) }, renderedAt: stored.renderedAt,
-            environment: stored.environment, refreshAt: stored.refreshAt, interests: stored.interests)
+            environment: stored.environment, refreshAt: stored.refreshAt, refreshSetAt: stored.refreshSetAt,
+            interests: stored.interests)
         for (suite, text) in stored.suites ?? [:] {
             if !GroupDefaults.isName(ofSuite: suite) { return nil }
             if text.isEmpty {
@@ -117,6 +122,7 @@ extension Stored {
         self.init(
             version: Self.version, cursor: record.cursor.description, suites: suites.isEmpty ? nil : suites,
             snapshot: record.snapshot.map { Data($0) }, renderedAt: record.renderedAt,
-            environment: record.environment, refreshAt: record.refreshAt, interests: record.interests)
+            environment: record.environment, refreshAt: record.refreshAt, refreshSetAt: record.refreshSetAt,
+            interests: record.interests)
     }
 }

@@ -120,6 +120,25 @@ import Widgets
         #expect(world.state.wait(at: world.now) == nil)
     }
 
+    @Test(arguments: [true, false])
+    func `a widget is refreshed once after the clock was set back`(hasDate: Bool) {
+        var world = HostWorld([Self.plain], seed: 1)
+        world.isWellBehaved = true
+        _ = world.step()
+        let run = WidgetRun("a", 1)
+        let timeline = Timeline(
+            first: Timeline<WidgetView>.Entry(snapshot: WidgetView(lines: [.init("one")])),
+            policy: hasDate ? .after(Date(timeIntervalSince1970: Double(world.now.wall) / 1e9 + 3_600)) : .never)
+        world.happen(.process(run, .received(.answer(.init(id: 1, result: .newData, timeline: timeline)))))
+        let before = world.actions.count
+        world.setClock(ahead: -86_400_000_000_000)
+        #expect(updates(world.actions[before...]).count == 1)
+        world.happen(.process(run, .received(.answer(.init(id: 2, result: .noData, policy: .never)))))
+        world.pass(60_000_000_000)
+        #expect(updates(world.actions[before...]).count == 1)
+        #expect(world.panel("a")?.renderedAt.map { $0 <= world.now.wall } == true)
+    }
+
     @Test func `a widget that ends again and again is started after longer and longer pauses`() {
         var world = HostWorld([Self.plain], seed: 1)
         var starts = 0
