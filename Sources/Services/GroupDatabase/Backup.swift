@@ -27,49 +27,67 @@ extension GroupDatabase {
         try container.checkMayKeep(file, "back up to")
         var label = connections.label
         label.operation = "back up"
-        let draft = try Draft(of: file)
-        do {
-            let copy = try Connection(draft.path, .writing, label, isInContainer: false)
-            defer { copy.close() }
-            try connections.read(until: deadline, interruption) { connection in
-                // The transaction begins to read with the first statement.
-                _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
-                try connection.copy(to: copy, progress)
-            }
-            // The copy is a single file, whatever opens it.
-            try copy.run("PRAGMA journal_mode = DELETE")
-            copy.close()
-            try draft.publish()
-        } catch {
-            draft.remove()
-            throw error
+        var draft = try BackupDraft(of: file)
+        let copy = try Connection(draft.path, .writing, label, isInContainer: false)
+        defer { copy.close() }
+        try connections.read(until: deadline, interruption) { connection in
+            // The transaction begins to read with the first statement.
+            _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+            try connection.copy(to: copy, progress)
         }
+        // The copy is a single file, whatever opens it.
+        try copy.run("PRAGMA journal_mode = DELETE")
+        copy.close()
+        try draft.publish()
     }
 }
 
-/// The file of a backup before it is whole, in the directory where it is to be.
-private struct Draft: ~Copyable {
+/// The file of a backup before it is whole, in the directory where it is to be. Backups to any file of the directory
+/// have the same names until then, so that each of them removes what a process that was killed has left.
+private struct BackupDraft: ~Copyable {
     private let directory: FileDescriptor
-    private let final: [UInt8]
-    private let name: [UInt8]
+    private var draft: Draft
     private let file: [UInt8]
     let path: [UInt8]
 
     init(of file: [UInt8]) throws(CoordinationError) {
         let slash = file.lastIndex(of: UInt8(ascii: "/"))
         let around = slash.map { Array(file[...$0]) } ?? Array("./".utf8)
-        let final = Array(file[(slash.map { $0 + 1 } ?? 0)...])
-        let name = final + Array(".\(randomWord()).new".utf8)
         let directory = try Self.naming(file) { () throws(Errno) in
-            let directory = try FileDescriptor.open(path: around, [.reading, .directory])
-            _ = try FileDescriptor.open(name, in: directory, .newFile, mode: 0o600)
-            return directory
+            try FileDescriptor.open(path: around, [.reading, .directory])
         }
+        let draft = try Self.naming(file) { () throws(Errno) in
+            let draft = try Draft(Array("backup".utf8), in: directory.duplicate())
+            // SQLite would take the journal of another draft for that of this one.
+            try Self.removeSideFiles(of: draft.name, in: directory)
+            return draft
+        }
+        path = around + draft.name
         self.directory = directory
-        self.final = final
-        self.name = name
+        self.draft = draft
         self.file = file
-        path = around + name
+    }
+
+    deinit { try? Self.removeSideFiles(of: draft.name, in: directory) }
+
+    /// Gives the file its name, once it is on the disk.
+    mutating func publish() throws(CoordinationError) {
+        let name = file.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last ?? []
+        try Self.naming(file) { () throws(Errno) in
+            try draft.file.synchronize()
+            try draft.publish(as: Array(name))
+            try directory.synchronize()
+        }
+    }
+
+    private static func removeSideFiles(of name: [UInt8], in directory: borrowing FileDescriptor) throws(Errno) {
+        for suffix in ["-journal", "-wal", "-shm"] {
+            do throws(Errno) {
+                try directory.unlink(name + Array(suffix.utf8))
+            } catch {
+                if error != .noSuchEntry { throw error }
+            }
+        }
     }
 
     private static func naming<Answer: ~Copyable>(
@@ -80,19 +98,6 @@ private struct Draft: ~Copyable {
         } catch {
             throw CoordinationError(error, operation: "back up to", item: printable(file))
         }
-    }
-
-    /// Gives the file its name, once it is on the disk.
-    func publish() throws(CoordinationError) {
-        try Self.naming(file) { () throws(Errno) in
-            try FileDescriptor.open(name, in: directory, .readingAndWriting).synchronize()
-            try directory.rename(name, to: final, in: directory, replacing: true)
-            try directory.synchronize()
-        }
-    }
-
-    func remove() {
-        for suffix in ["", "-journal", "-wal", "-shm"] { try? directory.unlink(name + Array(suffix.utf8)) }
     }
 }
 

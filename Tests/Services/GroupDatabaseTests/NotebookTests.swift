@@ -25,6 +25,32 @@ struct `The notebook example` {
         #expect(FileManager.default.fileExists(atPath: home.path + "/notebook-copy.sqlite"))
     }
 
+    @Test(.enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
+    func `backups that are killed leave one copy at most, and the next one removes it`() throws {
+        let container = try TemporaryContainer()
+        #expect(try RunningProcess(["notebook", "--group", container.path, "add", "a"]).finish().status == 0)
+        let directory = try TemporaryDirectory()
+        func backup(_ name: String, _ around: [String] = []) throws -> Int32 {
+            let program = BuildDirectory.resolve("notebook")
+            let words = [program, "--group", container.path, "backup", "\(directory.path)/\(name)"]
+            return try RunningProcess(around + words, input: "").finish().status
+        }
+        func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
+        // At the rename of the whole copy, and at its first page, when SQLite's journal is beside it.
+        for (call, path) in [("renameat", directory.path), ("pwrite64", "\(directory.path)/.backup.group-draft")] {
+            let fault = [
+                "strace", "-f", "-qq", "-o", "/dev/null", "-P", path, "-e", "trace=\(call)", "-e",
+                "inject=\(call):signal=KILL",
+            ]
+            for round in 1...3 {
+                #expect(try backup("\(round)", fault) == 128 + SIGKILL)
+                #expect(try left().count { !$0.hasSuffix("-journal") } == 1)
+            }
+        }
+        #expect(try backup("whole") == 0)
+        #expect(try left() == ["whole"])
+    }
+
     @Test func `a program that follows the notes prints a line after each change`() throws {
         let container = try TemporaryContainer()
         let follower = try RunningProcess(["notebook", "--group", container.path, "follow"], input: "")
