@@ -20,6 +20,27 @@ struct `A file that a command writes for its user` {
         #expect(!names.contains { $0.hasPrefix(".seen") })
     }
 
+    @Test(.enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
+    func `commands that are killed while they write a user's file leave one more file at most`() async throws {
+        let container = try TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let kept = try TemporaryDirectory()
+        let read = [
+            BuildDirectory.resolve("groupctl"), "read", container.path, "a", "--generation-file", "\(kept.path)/seen",
+        ]
+        let fault = [
+            "-f", "-qq", "-o", "/dev/null", "-P", kept.path, "-e", "trace=renameat", "-e",
+            "inject=renameat:signal=KILL",
+        ]
+        for _ in 0..<3 {
+            let killed = try await container.start("strace", fault + read).finish()
+            #expect(killed.status == 128 + SIGKILL, "\(killed)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: kept.path).count == 1)
+        #expect(try await container.run("read", "a", "--generation-file", "\(kept.path)/seen").status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: kept.path) == ["seen"])
+    }
+
     @Test func `a user's file in place of another type of file is refused and unchanged`() async throws {
         let container = try TemporaryContainer()
         try await container.done("write", "a", input: "content")

@@ -7,17 +7,10 @@ enum UserFile {
     static func replace(
         _ name: String, in directory: String, by content: [UInt8], isSynchronized: Bool
     ) throws(Errno) {
-        let here = try makeDirectories(directory)
-        let temporary = Array(".\(name).\(randomWord())".utf8)
-        let file = try FileDescriptor.open(temporary, in: here, .newFile, mode: 0o600)
-        do throws(Errno) {
-            try file.writeAll(content)
-            if isSynchronized { try file.synchronizeData() }
-            try here.rename(temporary, to: Array(name.utf8), in: here, replacing: true)
-        } catch {
-            try? here.unlink(temporary)
-            throw error
-        }
+        var draft = try Draft(Array(name.utf8), in: makeDirectories(directory))
+        try draft.file.writeAll(content)
+        if isSynchronized { try draft.file.synchronizeData() }
+        try draft.publish(as: Array(name.utf8))
     }
 
     private static func makeDirectories(_ path: String) throws(Errno) -> FileDescriptor {
