@@ -78,27 +78,28 @@ private func wait(_ run: inout CommandRun) throws -> ExitStatus {
 private func wait(for identifier: Transfer.ID, _ transfers: Transfers, _ run: inout CommandRun) throws -> ExitStatus {
     let progress = run.progress("transferring", of: .bytes)
     defer { progress.end() }
-    let transfer = try transfers.wait(for: identifier, timeout: run.options.timeout) { transfer in
+    let over = try transfers.wait(for: identifier, timeout: run.options.timeout) { transfer in
         progress.show(transfer.reason.map { "\(transfer.path) (\($0))" } ?? transfer.path)
         progress.note(transfer.received, of: transfer.total, perSecond: transfer.bytesPerSecond)
     }
     progress.end()
-    guard let transfer else {
-        if transfers.transfer(identifier) == nil {
-            run.complain("there is no transfer '\(PipeText.escaped(Array(identifier.utf8)))'", .notFound)
-            return .notFound
-        }
-        run.complain("the transfer goes on", .lockTimedOut)
-        return .lockTimedOut
+    guard let transfer = over ?? transfers.transfer(identifier) else {
+        run.complain("there is no transfer '\(PipeText.escaped(Array(identifier.utf8)))'", .notFound)
+        return .notFound
     }
+    let reason = transfer.reason.map { PipeText.escaped(Array($0.utf8)) }
     switch transfer.state {
     case .completed: return .success
     case .cancelled:
         run.complain("the transfer was cancelled", .cancelled)
         return .noData
-    default:
-        run.complain(PipeText.escaped(Array((transfer.reason ?? "the transfer has failed").utf8)))
+    case .failed:
+        run.complain(reason ?? "the transfer has failed")
         return .failure
+    case .waiting, .running, .placing:
+        run.complain(
+            "the transfer goes on" + (reason.map { "; its last attempt failed: \($0)" } ?? ""), .lockTimedOut)
+        return .lockTimedOut
     }
 }
 

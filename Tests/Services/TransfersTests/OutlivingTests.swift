@@ -99,6 +99,20 @@ struct `Transfers outlive their callers` {
         #expect(lines.last?.hasPrefix(#"{"code":"failed","#) == true, "\(refused)")
     }
 
+    @Test func `the wait for a transfer that is tried again ends with the reason`() throws {
+        _ = try run("group-transfer", "download", temporary.path, "http://127.0.0.1:1/x", "y")
+        try waitUntil { $0.contains { $0.failures > 0 } }
+        let id = try #require(try observed().all().first?.id)
+        let (status, text) = try RunningProcess(
+            ["group-transfer", "wait", "--timeout", "0", temporary.path, id], input: "", environment: environment
+        ).finish()
+        #expect(status == 75, "\(text)")
+        #expect(
+            text.contains("the transfer goes on; its last attempt failed: ") && text.contains("127.0.0.1"), "\(text)")
+        #expect(try observed().cancel(id))
+        try waitUntil { $0.allSatisfy { !$0.needsWork } }
+    }
+
     @Test func `of downloads that end together, one starts the app, which gets each URL and message once`()
         throws
     {
