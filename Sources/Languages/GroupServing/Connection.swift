@@ -115,6 +115,8 @@ final class Connection: Sendable {
         }
         do throws(CoordinationError) {
             if request.operation == .cancel { return try cancel(request) }
+            // Otherwise it would go on in a container that was moved, beside another one at the path.
+            if request.operation != .unlock { try container.checkIsInPlace(request.operation.rawValue) }
             let entry = try enter(request, size: line.count)
             do throws(Errno) {
                 try entry.lane.add { [weak self] in

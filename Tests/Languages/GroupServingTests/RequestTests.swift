@@ -41,6 +41,17 @@ import Testing
         #expect(try client.ask(#""do":"read","pathBytes":"/w==""#)["text"] == "1")
     }
 
+    @Test func `a container that was moved is not served any more`() throws {
+        #expect(try client.ask(#""do":"write","path":"a","text":"1""#).isOK)
+        let path = temporary.path
+        #expect(succeeds(["sh", "-c", #"mv "$0" "$0.old" && mkdir "$0""#, path]))
+        for request in [#""do":"read","path":"a""#, #""do":"set","key":"k","value":1"#, #""do":"status""#] {
+            let answer = try client.ask(request)
+            #expect(answer.code == "notFound" && "\(answer)".contains("was moved to"), "\(answer)")
+        }
+        #expect(succeeds(["rm", "-rf", path + ".old"]))
+    }
+
     @Test func `a condition keeps a change from overwriting another one`() throws {
         #expect(try client.ask(#""do":"write","path":"a","text":"1","ifGeneration":"absent""#).isOK)
         #expect(try client.ask(#""do":"write","path":"a","text":"2","ifGeneration":"absent""#).code == "conflict")

@@ -118,4 +118,8 @@ public final class Container: Sendable {
 
     /// The group identifier with which the container was created, if any.
     public var groupIdentifier: String? { opened.format.identifier }
+
+    /// Checks that the container was neither removed nor moved since it was opened. Error: `notFound`, which names the
+    /// path that it has now. Nine system calls.
+    package func checkIsInPlace(_ operation: String) throws(CoordinationError) { try opened.checkIsThere(operation) }
 }

@@ -49,6 +49,7 @@ struct ItemLocks: Sendable {
     }
 
     private func atOnce(_ deadline: Deadline) throws(CoordinationError) -> HeldLock? {
+        try container.checkIsNotNoted(operation)
         do throws(LockFailure) {
             return try request.acquireAtOnce()
         } catch {

@@ -3,6 +3,7 @@ import Dispatch
 import GroupBytes
 import GroupLog
 import GroupSystemCalls
+import Synchronization
 
 /// An open container: its directories, the lock manager, the journal. The mechanisms (writing, transactions, watching,
 /// suites, channels) take this object; `Membership` makes it. A process has one for each container, however many
@@ -37,6 +38,8 @@ package final class OpenContainer: Sendable {
     let leftInStaging = Guarded([String]())
     /// The suites and channels that were opened, by their directories.
     private let logs = Guarded([String: any AnyObject & Sendable]())
+    /// The counter of removals when this process last found the container in its place.
+    private let removalsSeen: Atomic<UInt32>
     /// Counts free entries: a slot has eight entries in `inFlight`, and a ninth operation waits here.
     let changeRoom = DispatchSemaphore(value: MemberTableLayout.inFlightCount)
     /// The locks of changes that could not be completed, by their operations: no process may see a part of one. Each
@@ -57,6 +60,7 @@ package final class OpenContainer: Sendable {
         isReadOnly = readOnly != nil
         lockManager = LockManager(lockFile, memberTable, hashKey: hashKey)
         sleeper = WakeWaiter(memberTable, word: MemberTable.journalWord)
+        removalsSeen = Atomic(memberTable.removals)
     }
 
     deinit {
@@ -124,6 +128,15 @@ package final class OpenContainer: Sendable {
             .notFound, operation: operation, item: printable(directory.path),
             reason: "the container was moved to '\(printable(path))'",
             remedy: .init(.openElsewhere, "open the container there"))
+    }
+
+    /// Checks that no member has noted that the container was removed or moved, as the leader does at once. Two loads, as
+    /// long as none has. Error: `notFound`
+    func checkIsNotNoted(_ operation: String) throws(CoordinationError) {
+        let removals = memberTable.removals
+        if removals == removalsSeen.load(ordering: .relaxed) { return }
+        try checkIsThere(operation)
+        removalsSeen.store(removals, ordering: .relaxed)
     }
 
     /// Waits, at most 100 ms, until the container is at its path again. Returns false if it is not.

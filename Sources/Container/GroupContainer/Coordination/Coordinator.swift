@@ -336,6 +336,8 @@ public struct BlockingCoordinator: Sendable {
         timeout: Duration?, orUntil cancellation: Cancellation?
     ) throws -> HeldAccess {
         let call = ItemCall(operation: operation, intents: intents)
+        // A lock that is held may be all that the caller wants: no call on an item would notice it.
+        try coordinator.container.checkIsThere(operation)
         return try attempt(call, timeout, cancellation) { grant, inquiry in
             try coordinator.hold(grant, inquiry, durability)
         }

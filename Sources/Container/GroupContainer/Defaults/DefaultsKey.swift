@@ -93,7 +93,7 @@ extension GroupDefaults {
     ) throws {
         let opened = container.opened
         let store = try opened.locating { () throws(CoordinationError) in
-            try writableStore("update")
+            try writableStore("update", durability)
         }
         var attempt = AppendAttempt()
         defer { attempt.end() }

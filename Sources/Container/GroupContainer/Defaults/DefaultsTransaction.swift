@@ -111,7 +111,7 @@ extension GroupDefaults {
         durability: Durability, if commits: (Outcome) -> Bool, _ body: (inout DefaultsTransaction) -> Outcome
     ) throws(CoordinationError) -> Outcome {
         try container.opened.locating { () throws(CoordinationError) -> Outcome in
-            let store = try writableStore("set")
+            let store = try writableStore("set", durability)
             let fallbacks = fallbacks.withLock { $0 }
             var attempt = AppendAttempt()
             defer { attempt.end() }

@@ -53,7 +53,16 @@ public final class GroupDefaults: Sendable {
     }
 
     /// Returns the store for a write, and creates it where it does not exist.
-    func writableStore(_ operation: String) throws(CoordinationError) -> SuiteStore {
+    /// Error: `notFound` if the container was removed or moved: a durable set looks, another one only whether a member has
+    /// noted it.
+    func writableStore(
+        _ operation: String, _ durability: Durability = .relaxed
+    ) throws(CoordinationError) -> SuiteStore {
+        if durability == .durable {
+            try container.opened.checkIsThere(operation)
+        } else {
+            try container.opened.checkIsNotNoted(operation)
+        }
         if let store = try store(creating: true) { return store }
         throw container.opened.refusal(".group/defaults/\(suite)", operation)
     }
@@ -124,7 +133,7 @@ public final class GroupDefaults: Sendable {
         _ steps: [SuiteRecord.Step], durability: Durability
     ) throws(CoordinationError) -> Generation {
         try container.opened.locating { () throws(CoordinationError) -> Generation in
-            let store = try writableStore("set")
+            let store = try writableStore("set", durability)
             let end = try store.append(steps, by: writer)
             if durability == .durable { try store.synchronize(through: end) }
             return Generation(rawValue: end.sequence)
@@ -147,7 +156,7 @@ public final class GroupDefaults: Sendable {
         case .generation(let expected): generation = expected
         }
         return try container.opened.locating { () throws(CoordinationError) -> Generation in
-            let store = try writableStore("set")
+            let store = try writableStore("set", durability)
             var attempt = AppendAttempt()
             defer { attempt.end() }
             let steps: [SuiteRecord.Step] = [value.map { .set(key, $0.canonical) } ?? .remove(key)]
