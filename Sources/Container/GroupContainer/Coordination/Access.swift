@@ -169,6 +169,7 @@ public final class Access: ChangingAccess {
                 path, operation,
                 remedy: .init(.nameInRequest, "name the directory with its contents: `.forDeleting` or `.forMoving`"))
         }
+        if status.isDirectory { try container.checkHasNoMount(location, operation) }
         return (location, status)
     }
 

@@ -115,6 +115,7 @@ extension StagedItems {
             throw access.notGranted(
                 path, "remove", remedy: .init(.nameInRequest, "name the directory with its contents: `.forDeleting`"))
         }
+        if old?.isDirectory == true { try container.checkHasNoMount(location, "remove") }
         return (location, old)
     }
 

@@ -93,10 +93,13 @@ extension CoordinationError {
         }
     }
 
-    /// Returns the error for an item on which a file system is mounted.
-    static func mountPoint(_ item: String, _ operation: String) -> CoordinationError {
+    /// Returns the error for an item on which a file system is mounted, or below it.
+    static func mountPoint(_ mount: ItemLocation, _ item: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .unsupportedFileSystem, operation: operation, item: item, reason: "a file system is mounted there",
+            .unsupportedFileSystem, operation: operation, item: printable(item.bytes),
+            reason: mount == item
+                ? "a file system is mounted there"
+                : "a file system is mounted in the directory, at '\(printable(mount.bytes))'",
             remedy: .init(.unmount, "unmount it first"))
     }
 

@@ -19,7 +19,7 @@ extension TransactionChanges {
 
     private struct Obstacle: Error {
         var reason: Errno
-        var location: ItemLocation
+        var step: TransactionStep
     }
 
     /// Makes all changes of the transaction visible, with one record. `lock` hands over the held lock if the
@@ -132,7 +132,7 @@ extension TransactionChanges {
 
     private func take(_ moves: [TransactionStep]) throws(Obstacle) {
         for move in moves {
-            do throws(Errno) { try move.take() } catch { throw Obstacle(reason: error, location: move.location) }
+            do throws(Errno) { try move.take() } catch { throw Obstacle(reason: error, step: move) }
         }
     }
 
@@ -142,7 +142,7 @@ extension TransactionChanges {
     private func abandon(
         _ moves: [TransactionStep], _ entry: Int, _ obstacle: Obstacle, keeping lock: () -> HeldLock?
     ) -> CoordinationError {
-        let item = printable(obstacle.location.bytes)
+        let item = printable(obstacle.step.location.bytes)
         do throws(Errno) {
             for move in moves.reversed() { try move.takeBack() }
             try staging.unlink(manifest)
@@ -157,6 +157,8 @@ extension TransactionChanges {
         }
         container.memberTable.clearInFlight(entry)
         discard()
+        let items = [obstacle.step.origin, obstacle.step.location].compactMap(\.self)
+        if obstacle.reason == .busy, let mount = container.mountPoint(among: items, "transaction") { return mount }
         if obstacle.reason != .crossesDevices && TransactionStep.isForeign(obstacle.reason) {
             return CoordinationError(
                 .conflict, operation: "transaction", item: item,

@@ -58,3 +58,22 @@ struct Mount: Hashable, Sendable {
         return path
     }
 }
+
+/// Mounts in the way of a rename: of what is mounted, the kernel refuses it (EBUSY), and a directory takes the mounts
+/// below it along.
+extension OpenContainer {
+    /// Checks that nothing is mounted on a directory that is moved or removed, or below it. Errors:
+    /// `unsupportedFileSystem`. System calls: those of `Mount.inside`
+    func checkHasNoMount(_ directory: ItemLocation, _ operation: String) throws(CoordinationError) {
+        let mounts = Mount.inside(self).map(\.location).filter { $0 == directory || $0.isBelow(directory) }
+        guard let first = mounts.min(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) else { return }
+        throw .mountPoint(first, directory, operation)
+    }
+
+    /// Returns the error for a rename that the kernel refused because one of the items is a mount point; nil if none
+    /// is. System calls: those of `Mount.inside`
+    func mountPoint(among items: [ItemLocation], _ operation: String) -> CoordinationError? {
+        let mounts = Set(Mount.inside(self).map(\.location))
+        return items.first(where: mounts.contains).map { .mountPoint($0, $0, operation) }
+    }
+}

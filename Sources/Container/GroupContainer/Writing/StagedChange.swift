@@ -114,7 +114,8 @@ struct StagedChange {
         } catch {
             container.memberTable.clearInFlight(entry)
             discard(step)
-            if error == .busy { throw .mountPoint(printable((step.origin ?? step.location).bytes), step.operation) }
+            let items = [step.origin, step.location].compactMap(\.self)
+            if error == .busy, let mount = container.mountPoint(among: items, step.operation) { throw mount }
             // Without an origin, or where the destination is in the way, the error is about the destination.
             let isDestination = error == .exists || error == .notEmpty
             let item = isDestination ? step.location : step.origin ?? step.location
