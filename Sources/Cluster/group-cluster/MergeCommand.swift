@@ -125,16 +125,20 @@ struct MergeCommand {
 
     /// Reads the file that COMMAND was to write.
     private func read(_ file: [UInt8]) throws -> [UInt8] {
+        let content: [UInt8]?
         do throws(Errno) {
             let result = try FileDescriptor.open(path: file, [.reading, .nonBlocking])
-            if !(try result.status().isRegularFile) { throw .invalid }
-            return try result.readAll()
+            let status = try result.status()
+            if !status.isRegularFile { throw .invalid }
+            content = status.size > Filter.limit ? nil : try result.readAll(limit: Filter.limit)
         } catch {
             throw fault(
                 .invalidContent,
                 "'\(shownName)' ended with 0, and its result cannot be read: \(error); nothing was changed",
                 "have it write the file {result}")
         }
+        if let content { return content }
+        throw fault(.limitReached, "the result has more than \(Filter.limit) bytes; nothing was changed")
     }
 
     private func fault(

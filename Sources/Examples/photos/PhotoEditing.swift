@@ -45,8 +45,8 @@ enum PhotoFault: Error, CustomStringConvertible {
 }
 
 extension PhotoStore {
-    /// The largest PNG, and the largest adjustment data, that an extension may return.
-    private static let largestPhoto = 256 << 20
+    /// The largest PNG, and the largest adjustment data that an extension may return.
+    static let largestPhoto = 256 << 20
     private static let largestAdjustment = 1 << 20
 
     /// Lets an extension edit a photo, and stores what comes back. Errors: `PhotoFault`, after which the photo is as it

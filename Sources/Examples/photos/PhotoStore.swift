@@ -69,8 +69,16 @@ struct PhotoStore {
         var request: PhotoEdit
 
         func bytes() throws -> [UInt8] {
-            try FileDescriptor.open(path: Array("/proc/self/fd/\(file.descriptor)".utf8), .reading).readAll()
+            try PhotoStore.bytes(
+                of: FileDescriptor.open(path: Array("/proc/self/fd/\(file.descriptor)".utf8), .reading))
         }
+    }
+
+    /// Reads the file of a photo. Errors: `PhotoFault.tooLarge`
+    static func bytes(of file: borrowing FileDescriptor) throws -> [UInt8] {
+        let png = try file.readAll(limit: largestPhoto + 1)
+        if png.count > largestPhoto { throw PhotoFault.tooLarge("photo", limit: largestPhoto) }
+        return png
     }
 
     /// Opens a photo. Errors: `PhotoFault.missing`; those of the coordinator

@@ -66,7 +66,8 @@ CommandRun.main(specification, needing: [.png]) { run in
     do {
         switch run.arguments.subcommands.first {
         case "add" where words.count == 2:
-            let png = try FileDescriptor.open(path: Array(words[1].utf8), [.reading, .nonBlocking]).readAll()
+            let file = try FileDescriptor.open(path: Array(words[1].utf8), [.reading, .nonBlocking])
+            let png = try PhotoStore.bytes(of: file)
             _ = try Picture(png: png)
             try store.add(words[0], png)
         case "list":

@@ -154,6 +154,8 @@ struct `Conflicts that a person resolves` {
         #expect(empty.status == 65 && empty.text.contains("--allow-empty"), "\(empty)")
         let unwritten = try merge("--", "test", "-n", "{result}")
         #expect(unwritten.status == 65, "\(unwritten)")
+        let large = try merge("--", "truncate", "-s", "257M", "{result}")
+        #expect(large.status == 1 && large.text.contains("the result has more than 268435456 bytes"), "\(large)")
         #expect(a.tree == before && b.tree == before)
         #expect(try eventually { try a.conflicts() == [copy] })
         let merged = try merge("--", "sh", "-c", #"case $1 in *.txt) cat "$2" "$1";; esac"#, "sh")

@@ -136,6 +136,17 @@ struct `A widget's messages to its host` {
         #expect(try widget.press(2, milk) == .done && widget.press(3, milk, asks: true) == .done)
     }
 
+    @Test func `a press whose record is larger than any is unknown, and the next one is performed`() throws {
+        let widget = try Conversation("todo-widget", place, ["--style", "list"])
+        try place.write(#"[{"title":"Milk","done":false}]"#, to: "Library/todo.json")
+        let record = #"{"performed":["x-1"]}"# + String(repeating: " ", count: 65_536)
+        try place.write(record, to: "Library/Presses/todo-list.json")
+        _ = try widget.readMessage()
+        let milk = WidgetPress(name: "x-1", action: WidgetAction(id: "1:Milk", isOn: true))
+        #expect(try widget.press(1, milk, asks: true) == .unknown)
+        #expect(try widget.press(2, milk) == .done && widget.press(3, milk, asks: true) == .done)
+    }
+
     @Test func `a widget completes its update before it answers a suspension`() throws {
         let widget = try Conversation("note-widget", place)
         _ = try widget.readMessage()

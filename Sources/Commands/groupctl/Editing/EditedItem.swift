@@ -65,14 +65,10 @@ struct EditedItem {
         let path = path
         do {
             let version = try coordinator.readVersion(path, timeout: timeout) { reader in
-                var content: [UInt8] = []
-                while let piece = try reader.read() {
-                    content += piece
-                    if content.count > Self.limit {
-                        throw CoordinationError(
-                            .limitReached, operation: "edit", item: path.description,
-                            reason: "the item has more than \(Self.limit) bytes")
-                    }
+                guard let content = try reader.readAll(atMost: Self.limit) else {
+                    throw CoordinationError(
+                        .limitReached, operation: "edit", item: path.description,
+                        reason: "the item has more than \(Self.limit) bytes")
                 }
                 return content
             }

@@ -77,6 +77,18 @@ public struct ItemReader: ~Copyable {
         ).located(in: container)
     }
 
+    /// Returns the rest of the content, or nil if it has more than `limit` bytes. Errors: those of `read(upToCount:)`
+    package mutating func readAll(atMost limit: Int) throws(CoordinationError) -> [UInt8]? {
+        if size > UInt64(clamping: limit) { return nil }
+        var content: [UInt8] = []
+        // A program may append to the file meanwhile.
+        while let piece = try read(upToCount: 1 << 20) {
+            content += piece
+            if content.count > limit { return nil }
+        }
+        return content
+    }
+
     /// Calls `body` with the opened file, which is at its beginning as long as nothing was read.
     package func withFile<Answer>(_ body: (borrowing FileDescriptor) throws -> Answer) rethrows -> Answer {
         try body(file)

@@ -22,9 +22,7 @@ extension Attachment {
             return try await Self.onThread { () throws(AttachmentError) in try file.read(limit: limit) }
         case .item(let path):
             let found = try await reading(path) { container in
-                try await container.coordinator(purpose: Self.purpose).read(path) { reader in
-                    try Self.read(&reader, limit)
-                }
+                try await container.coordinator(purpose: Self.purpose).read(path) { try $0.readAll(atMost: limit) }
             }
             guard let found else { throw .tooLarge(limit: limit) }
             return found
@@ -88,17 +86,6 @@ extension Attachment {
             case .item: "an item of the type '\(type)'"
             }
         return .otherContent(found: found, wanted: wanted)
-    }
-
-    /// Returns an item's content; nil if it is larger than the limit.
-    private static func read(_ reader: inout ItemReader, _ limit: Int) throws -> [UInt8]? {
-        if reader.size > UInt64(clamping: limit) { return nil }
-        var content: [UInt8] = []
-        while let piece = try reader.read(upToCount: 1 << 20) {
-            content += piece
-            if content.count > limit { return nil }
-        }
-        return content
     }
 
     /// Calls `body` with the container, and translates its errors.

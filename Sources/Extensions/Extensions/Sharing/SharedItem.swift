@@ -31,15 +31,10 @@ public struct SharedItem: Sendable {
         self.identifier = identifier
         again = try access.item(path.appending(ShareInbox.mark)) != nil
         do {
-            let content = try access.read(path.appending(ShareInbox.content)) { reader in
-                var content: [UInt8] = []
-                while let piece = try reader.read() {
-                    content += piece
-                    if content.count > Attachment.largestContent { throw Oversize() }
-                }
-                return content
+            let found = try access.read(path.appending(ShareInbox.content)) {
+                try $0.readAll(atMost: Attachment.largestContent)
             }
-            if ProtocolLine.hasTooManyValues(content) { throw Oversize() }
+            guard let content = found, !ProtocolLine.hasTooManyValues(content) else { throw Oversize() }
             let line = try JSONDecoder().decode(ItemLine.self, from: Data(content))
             item = try line.item(in: inbox.container) { number throws(AttachmentError) in
                 throw AttachmentError.file("descriptor \(number)", reason: "an item in an inbox has none")

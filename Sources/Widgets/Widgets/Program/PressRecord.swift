@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GroupContainer
 
 /// The names of the presses of a kind that were performed last, in an item of the container. A press and its name are
@@ -11,6 +12,24 @@ struct PressRecord: Codable, Equatable, Sendable {
     static func path(ofKind kind: String) throws(CoordinationError) -> ItemPath {
         try WidgetRecord.checkKind(kind)
         return ItemPath("Library/Presses/\(kind).json")
+    }
+
+    /// The size of the largest file of a record, in bytes: a name has much less than 1,000.
+    private static let largestFile = 64 << 10
+
+    /// Reads a record; an empty one if there is none. Errors: `invalidContent` if the item is no record; those of
+    /// `Access.read`
+    static func read(_ path: ItemPath, by access: Access) throws -> PressRecord {
+        guard try access.item(path) != nil else { return PressRecord() }
+        guard let content = try access.read(path, { try $0.readAll(atMost: largestFile) }) else {
+            throw CoordinationError.damagedPressRecord(path, "the item has more than \(largestFile) bytes")
+        }
+        if content.isEmpty { return PressRecord() }
+        do {
+            return try JSONDecoder().decode(PressRecord.self, from: Data(content))
+        } catch {
+            throw CoordinationError.damagedPressRecord(path, "\(error)")
+        }
     }
 
     mutating func note(_ name: String) { performed = (performed + [name]).suffix(Self.largest) }
@@ -29,8 +48,7 @@ extension WidgetProvider {
         let intents = items(for: press.action) + [.writing(record)]
         _ = try await coordinator.transaction(intents, timeout: timeout) { access in
             // What is not a record is replaced by one: no host asks for a press of that long ago.
-            let known = try? access.read(record, as: PressRecord.self, default: PressRecord())
-            var present = known ?? PressRecord()
+            var present = (try? PressRecord.read(record, by: access)) ?? PressRecord()
             if present.performed.contains(press.name) { return willCommit() }
             try perform(press.action, on: access)
             present.note(press.name)
@@ -39,12 +57,13 @@ extension WidgetProvider {
         }
     }
 
-    /// Returns whether a press was performed. Errors: those of `Coordinator.read`
+    /// Returns whether a press was performed. Errors: those of `PressRecord.read`
     func hasPerformed(
         _ press: WidgetPress, by coordinator: Coordinator, timeout: Duration?
     ) async throws -> Bool {
         let record = try PressRecord.path(ofKind: kind)
-        return try await coordinator.read(record, as: PressRecord.self, default: PressRecord(), timeout: timeout)
-            .performed.contains(press.name)
+        return try await coordinator.coordinate(.reading(record), timeout: timeout) { access in
+            try PressRecord.read(record, by: access).performed.contains(press.name)
+        }
     }
 }

@@ -23,6 +23,13 @@ extension CoordinationError {
             remedy: Remedy(.tryAgain, "refresh again, which creates a new file"))
     }
 
+    /// Returns the error for an item at the path of a record of presses that is none.
+    static func damagedPressRecord(_ path: ItemPath, _ reason: String) -> CoordinationError {
+        CoordinationError(
+            .invalidContent, operation: "look for a press", item: path.description, reason: reason,
+            remedy: Remedy(.tryAgain, "press again, which replaces the item"))
+    }
+
     /// Returns the error for a widget's record that a newer version wrote.
     static func newerWidgetRecord(_ file: PrivateFile, _ version: Int) -> CoordinationError {
         CoordinationError(
