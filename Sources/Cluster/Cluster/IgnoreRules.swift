@@ -24,9 +24,14 @@ package struct IgnoreRules: Equatable, Sendable {
         var bytes = bytes[...]
         if bytes.count > Self.mostBytes {
             fault = "it is larger than \(Self.mostBytes >> 10) KiB; the rest is not used"
-            // The limit may have cut the last line.
             bytes = bytes.prefix(Self.mostBytes)
-            bytes = bytes.prefix(through: bytes.lastIndex(of: UInt8(ascii: "\n")) ?? bytes.startIndex)
+            // The limit may have cut the last line.
+            if let end = bytes.lastIndex(of: UInt8(ascii: "\n")) {
+                bytes = bytes[...end]
+            } else {
+                fault = "its first line is longer than \(Self.mostBytes >> 10) KiB; nothing of the file is used"
+                bytes = []
+            }
         }
         for (index, line) in IgnorePattern.lines(of: bytes).enumerated() {
             guard let rule = rule(of: line, index + 1) else { continue }

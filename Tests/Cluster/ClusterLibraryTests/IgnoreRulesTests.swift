@@ -79,6 +79,9 @@ struct `Patterns of what is not mirrored` {
         #expect(huge.fault?.contains("64 KiB") == true && huge.isEmpty)
         let cut = IgnoreRules(bytes: Array("a\n".utf8) + line)
         #expect(cut.ignores([Array("a".utf8)], isDirectory: false) == true)
+        let endless = IgnoreRules(bytes: Array(repeating: UInt8(ascii: "*"), count: IgnoreRules.mostBytes + 1))
+        #expect(endless.fault == "its first line is longer than 64 KiB; nothing of the file is used")
+        #expect(endless.isEmpty && endless.ignores([Array("a".utf8)], isDirectory: false) == nil)
     }
 
     @Test func `20,000 drawn files of patterns are compared with drawn paths`() {
