@@ -2,14 +2,14 @@ package import GroupCommandLine
 import GroupSystemCalls
 
 extension StandardOutput {
-    /// Interrupts the waits of this process once no process can read its output any more: see `Interruption`. A thread
-    /// waits for that; without one, it is noticed at the next write.
-    package func interruptWhenReaderIsGone() {
+    /// Calls a closure on another thread once no process can read this output any more; never for a file, which has no
+    /// reader. If there can be no more threads, the next write notices it.
+    package func whenReaderIsGone(_ action: @escaping @Sendable () -> Void) {
         if !hasReader { return }
         let wait = waitUntilReaderIsGone
         try? WorkThread.start {
             wait()
-            Interruption.raise()
+            action()
         }
     }
 }

@@ -30,13 +30,7 @@ struct StatusWatching {
         let poller = try Poller()
         let watch = try StatusWatch(container)
         try poller.add(watch.descriptor)
-        if run.output.hasReader {
-            let wait = run.output.waitUntilReaderIsGone
-            try WorkThread.start {
-                wait()
-                poller.wake()
-            }
-        }
+        run.output.whenReaderIsGone(poller.wake)
         var changed = monotonicNanoseconds()
         while true {
             let began = monotonicNanoseconds()

@@ -19,7 +19,7 @@ struct LineStream<Source: WatchSource> {
 
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
         try watch.keep(isDue: true)
-        run.output.interruptWhenReaderIsGone()
+        run.output.whenReaderIsGone(Interruption.raise)
         let isForPipe = StandardOutput.isPipe
         while true {
             let seen = Interruption.latest

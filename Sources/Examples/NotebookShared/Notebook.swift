@@ -35,9 +35,10 @@ package struct Notebook: Sendable {
     }
 
     /// Calls a closure now, and after each commit that changes the notes, whichever program made it.
-    package func follow(_ body: ([Note]) throws -> Void) throws {
-        var changes = try database.blocking.follow(tables: ["note"])
-        repeat { try body(try notes()) } while try changes.next() != nil
+    package func follow(_ body: ([Note]) throws -> Void) async throws {
+        let changes = database.changes(of: "note")
+        try body(notes())
+        for try await _ in changes { try body(notes()) }
     }
 
     package func backUp(to file: AbsolutePath) throws { try database.blocking.backUp(to: file) }
@@ -53,7 +54,7 @@ package struct Notebook: Sendable {
     package func add(_ text: String) throws {}
     package func finish(_ number: Int) throws -> Bool { false }
     package func notes() throws -> [Note] { [] }
-    package func follow(_ body: ([Note]) throws -> Void) throws {}
+    package func follow(_ body: ([Note]) throws -> Void) async throws {}
     package func backUp(to file: AbsolutePath) throws {}
 }
 #endif

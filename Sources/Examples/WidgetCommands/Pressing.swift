@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import GroupCommandLine
+import GroupCommands
 import GroupContainer
 package import Widgets
 

@@ -56,7 +56,7 @@ package enum WidgetCommand {
                     throw run.arguments.usageError("--output must be waybar, polybar or i3blocks")
                 }
                 let presser = isPressable ? Pressing.command(["--group", "\(container.path)"]) : nil
-                try blocking { try await program.print(to: bar, presser: presser) }
+                try printing { try await program.print(to: bar, presser: presser) }
                 return .success
             }
             if run.arguments.flag("once") {
@@ -64,7 +64,7 @@ package enum WidgetCommand {
                     try await once(provider, container, environment, timeout: timeout, isJSON: isJSON)
                 }
             }
-            try blocking {
+            try printing {
                 try await program.follow(environment) { shown in
                     // A line is a rendering, or a failure.
                     if shown.isPlaceholder && shown.failure == nil { return }

@@ -59,14 +59,17 @@ CommandRun.main(specification) { run in
             for bookmark in new { try run.output.writeLine(line(bookmark)) }
         }
     case "serve":
-        // A follower that sleeps until something comes; the first look covers what came before.
-        var changes = try container.follow(since: .now, matching: ["Share Inbox/**"])
-        repeat {
-            while let new = try inbox.blocking.handleNext(changing: [.writing(list)], add) {
-                for bookmark in new { try run.output.writeLine(line(bookmark)) }
-                try run.output.flush()
-            }
-        } while try changes.next(timeout: nil) != nil
+        try printing {
+            // Changes are awaited without polling; the first look covers what came before.
+            var changes = container.changes(since: .now, matching: ["Share Inbox/**"]).makeAsyncIterator()
+            var output = StandardOutput()
+            repeat {
+                while let new = try await inbox.handleNext(changing: [.writing(list)], add) {
+                    for bookmark in new { try output.writeLine(line(bookmark)) }
+                    try output.flush()
+                }
+            } while try await changes.next() != nil
+        }
     default: throw run.arguments.usageError("missing a command: list, take or serve")
     }
     return .success

@@ -43,9 +43,12 @@ CommandRun.main(specification, needing: [.sqlite]) { run in
             try run.output.writeLine("\(note.number)\t\(note.isDone ? "x" : " ")\t\(note.text)")
         }
     case "follow":
-        try notebook.follow { notes in
-            try run.output.writeLine("\(notes.count { !$0.isDone }) open")
-            try run.output.flush()
+        try printing {
+            try await notebook.follow { notes in
+                var output = StandardOutput()
+                try output.writeLine("\(notes.count { !$0.isDone }) open")
+                try output.flush()
+            }
         }
     case "backup":
         guard let file = AbsolutePath(operand) else {

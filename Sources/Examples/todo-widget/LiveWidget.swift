@@ -18,13 +18,12 @@ struct LiveWidget: Sendable {
         self.isJSON = isJSON
     }
 
-    func run() async throws -> ExitStatus {
+    func run() async throws {
         _ = container.coordinator(purpose: widget.kind)
         // Follow before the refresh: a change in between is seen by both, and the second refresh returns noData.
         var changes = container.changes(since: .now, matching: ["Library/todo.json"]).makeAsyncIterator()
         _ = try await refresh()
         while try await changes.next() != nil { _ = try await refresh() }
-        return .success
     }
 
     func refresh() async throws -> ExitStatus {

@@ -50,11 +50,12 @@ CommandRun.main(specification) { run in
             throw run.arguments.usageError("--output must be waybar, polybar or i3blocks")
         }
         let words = ["--style", style.rawValue, "--group", "\(container.path)"]
-        try blocking { try await program.print(to: format, presser: Pressing.command(words)) }
+        try printing { try await program.print(to: format, presser: Pressing.command(words)) }
         return .success
     }
     let widget = LiveWidget(
         provider, in: container, timeout: run.lockTimeout, isJSON: run.options.isJSON)
-    let isOnce = run.arguments.flag("once")
-    return try blocking { try await isOnce ? widget.refresh() : widget.run() }
+    if run.arguments.flag("once") { return try blocking { try await widget.refresh() } }
+    try printing { try await widget.run() }
+    return .success
 }

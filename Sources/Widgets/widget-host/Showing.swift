@@ -68,6 +68,7 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
     }
     var host = try WidgetHost(
         container, settings, signals: signals, frontEnd: PlainLines(run.options, isOnce: settings.isOnce))
+    run.output.whenReaderIsGone(host.poller.wake)
     let signal = try host.run()
     try host.frontEnd.end(at: Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()))
     if settings.isOnce {
@@ -105,6 +106,7 @@ func runAlone(_ run: inout CommandRun) throws -> ExitStatus {
     if !run.areKnown(settings.shown ?? [], settings) { return .notFound }
     var host = try WidgetHost(
         container, settings, signals: signals, frontEnd: PlainLines(run.options, isForDebugging: true))
+    run.output.whenReaderIsGone(host.poller.wake)
     let signal = try host.run()
     if let signal { return .signal(signal) }
     return host.frontEnd.hasFaults ? .failure : .success

@@ -34,5 +34,7 @@ struct `The bookmarks example` {
             try app.waitForText("https://example.com/\(number)\t")
         }
         #expect(try container.groupctl("read", "Library/bookmarks.json").text.contains("example.com/4"))
+        app.closeOutput()
+        #expect(app.reap() == 0)
     }
 }

@@ -63,6 +63,8 @@ struct `The notebook example` {
         #expect(try RunningProcess(["notebook", "--group", container.path, "done", "9"]).finish().status == 64)
         #expect(try RunningProcess(["notebook", "--group", container.path, "done", "2"]).finish().status == 0)
         try follower.waitForText { $0.hasSuffix("3 open\n2 open\n") }
+        follower.closeOutput()
+        #expect(follower.reap() == 0)
     }
 }
 #endif

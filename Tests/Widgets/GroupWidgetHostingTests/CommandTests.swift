@@ -88,6 +88,26 @@ struct `widget-host` {
         #expect(status == 0 && text.isEmpty, "\(status) \(text)")
     }
 
+    @Test func `widget-host ends with its widgets when the reader of its lines is gone`() throws {
+        let run = try HostRun(["a": ""])
+        try run.await("a", "active", "nothing")
+        let widget = run.process(of: "a")
+        try #require(widget > 1)
+        run.host.closeOutput()
+        #expect(run.host.reap() == 0)
+        #expect(eventually { kill(widget, 0) == -1 && errno == ESRCH })
+    }
+
+    @Test func `widget-host run ends when the reader of its lines is gone`() throws {
+        let run = try HostRun(["a": ""])
+        try run.quit()
+        let alone = try RunningProcess(
+            ["widget-host", "run", "--widgets", run.widgets, run.container.path, "a"], environment: run.environment)
+        try alone.waitForText("\ta\tactive\tnothing\n")
+        alone.closeOutput()
+        #expect(alone.reap() == 0)
+    }
+
     @Test(arguments: [SIGTERM, SIGQUIT, SIGHUP, SIGINT])
     func `widget-host ends with 2 after its timeout, and by a signal with its status`(signal: Int32)
         throws

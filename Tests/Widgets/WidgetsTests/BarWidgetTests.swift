@@ -30,6 +30,19 @@ import Testing
         #expect(try await container.start("todo-widget", line + ["0"]).finish().status == 64)
     }
 
+    @Test(arguments: [
+        ["todo-widget", "--style", "next", "--output", "polybar"], ["todo-widget", "--style", "list"],
+        ["note-widget", "--output", "waybar"], ["countdown-widget"],
+    ])
+    func `a widget ends when the reader of its lines is gone, though nothing changes`(words: [String]) async throws {
+        let container = try TemporaryContainer()
+        let widget = try container.start(words[0], ["--group", container.path] + words.dropFirst())
+        #expect(try await widget.readLine() != nil)
+        widget.closeOutput()
+        let outcome = try await widget.finish()
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+    }
+
     private func add(_ title: String, _ container: TemporaryContainer) async throws {
         let todo = try container.start("todo", ["--group", container.path, "add", title])
         #expect(try await todo.finish().status == 0)

@@ -102,7 +102,7 @@ struct MessageStream {
     }
 
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
-        run.output.interruptWhenReaderIsGone()
+        run.output.whenReaderIsGone(Interruption.raise)
         while true {
             let seen = Interruption.latest
             if let number = signals.received { return try end(.signal(number), &run) }

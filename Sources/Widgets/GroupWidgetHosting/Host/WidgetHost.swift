@@ -8,7 +8,8 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     package var frontEnd: FrontEnd
     var state: HostState
     let container: Container
-    let poller: Poller
+    /// Its `wake` has the front end look whether something is due.
+    package let poller: Poller
     let signals: SignalQueue
     let settings: HostSettings
     let views: ViewFiles
