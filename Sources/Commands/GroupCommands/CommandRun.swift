@@ -102,7 +102,7 @@ package struct CommandRun: ~Copyable {
                 try AnsweredQuestion.answerInThisProcess(question, in: container)
             }
             opened.withLock { $0 = container }
-            if explainsDiagnostics && options.isVerbose {
+            if explainsDiagnostics {
                 diagnostics.withLock { events in
                     if events == nil { events = container.followDiagnostics() }
                 }
@@ -160,10 +160,16 @@ package struct CommandRun: ~Copyable {
         }
     }
 
-    /// Prints what this process has noticed as a member, on standard error, with --verbose.
+    /// Prints what this process has noticed as a member, on standard error: with --verbose all of it, otherwise only
+    /// once for each presenter that it did not answer, because the content that was read may be old.
     package func explainDiagnostics() {
+        var said: Set<String> = []
         while let event = diagnostics.withLock({ $0?.next(timeout: .zero) }) {
-            explain("\(event.code.rawValue): \(event)")
+            if options.isVerbose {
+                explain("\(event.code.rawValue): \(event)")
+            } else if event.code == .presenterUnresponsive, said.insert("\(event)").inserted {
+                complain("\(event)", .presenterUnresponsive)
+            }
         }
     }
 

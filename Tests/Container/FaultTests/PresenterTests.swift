@@ -157,6 +157,27 @@ struct `Presenters of other processes` {
         #expect(try container.content("a") == "newer")
     }
 
+    @Test func `a read without a presenter's answer says so, or fails with --need-answers`() throws {
+        let container = try TemporaryContainer()
+        _ = try container.groupctl("write", "a", input: "old")
+        let presenter = try presenter(of: "a", in: container)
+        try #require(presenter.stop())
+        var tester = try container.open().coordinator(purpose: "tester")
+        tester.presenterGrace = .milliseconds(300)
+        // From here on the presenter is passed over at once.
+        _ = try tester.blocking.readBytes("a")
+        let plain = try container.groupctl("read", "a")
+        let reason = "presents it and did not answer in time; what it has not saved is not in the item\n"
+        #expect(
+            plain.status == 0 && plain.text.hasPrefix("oldgroupctl: a: process \(presenter.identifier) "), "\(plain)")
+        #expect(plain.text.hasSuffix(reason) && plain.text.split(separator: "\n").count == 1, "\(plain)")
+        #expect(try container.groupctl("read", "a", "--json").text.hasPrefix(#"old{"code":"presenterUnresponsive","#))
+        #expect(try container.groupctl("read", "a", "--quiet").text == "old")
+        let strict = try container.groupctl("read", "a", "--need-answers")
+        #expect(strict.status == 1 && strict.text.hasPrefix("groupctl: cannot read 'a'"), "\(strict)")
+        #expect(strict.text.split(separator: "\n").count == 1, "\(strict)")
+    }
+
     @Test func `a presenter that was passed over is not asked again until it has run`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "a", input: "old")

@@ -36,7 +36,9 @@ package struct ItemCommands: Sendable {
         _ run: inout CommandRun, after prepare: (Container, borrowing CommandRun) throws -> Void = { _, _ in }
     ) throws -> ExitStatus {
         let container = try run.openContainer()
-        let coordinator = container.coordinator(purpose: run.options.purpose).blocking
+        var asking = container.coordinator(purpose: run.options.purpose)
+        asking.needsAnswers = run.arguments.flag("need-answers")
+        let coordinator = asking.blocking
         let (path, timeout) = (try run.itemPath(), run.lockTimeout)
         if let file = run.arguments.value("generation-file") {
             try container.checkMayKeep(file, "keep the generation in")

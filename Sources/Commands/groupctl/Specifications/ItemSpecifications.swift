@@ -15,13 +15,18 @@ extension GroupControl {
 
     static let read = CommandSpecification(
         name: "read", summary: "Prints an item's content, read under a shared lock.",
-        usage: ["groupctl read GROUP PATH [--generation-file FILE]"],
+        usage: ["groupctl read GROUP PATH [--generation-file FILE] [--need-answers]"],
         options: [
             .value(
                 "generation-file", "FILE",
                 help:
                     "After printing the content, write its generation to FILE, outside the container, for --if-generation."
-            )
+            ),
+            .flag(
+                "need-answers",
+                help:
+                    "Print nothing, and end with status 1, if a process that presents the item does not answer in time. Without this option, the content is printed without what that process has not saved, and a line on standard error says so."
+            ),
         ],
         removedOptions: RemovedOptions.of("read"),
         positionals: [group, item],
@@ -31,7 +36,9 @@ extension GroupControl {
                 "groupctl read ./shared/ n --generation-file n.generation",
                 "Keeps the generation for a later write --if-generation."),
         ],
-        exitStatuses: statuses("0", "64", "66", "74", "75", "77"))
+        exitStatuses: statuses(
+            "0", "1=--need-answers: a process that presents the item did not answer in time; any other failure", "64",
+            "66", "74", "75", "77"))
 
     static let write = CommandSpecification(
         name: "write",

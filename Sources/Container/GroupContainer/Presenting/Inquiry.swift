@@ -347,9 +347,10 @@ final class Inquiry: Sendable {
         state.asked[index].phase = .passedOver
         state.asked[index].question?.word.state = .passedOver
         state.unresponsive.append(presenter)
-        container.diagnostics.report(
-            .presenterUnresponsive, item: presenter.item, "\(presenter) presents it and did not answer in time")
         if request.needsAnswers { throw unresponsive(presenter) }
+        container.diagnostics.report(
+            .presenterUnresponsive, item: presenter.item,
+            "\(presenter) presents it and did not answer in time; what it has not saved is not in the item")
     }
 
     /// Ends the wait for answers, because the request was cancelled.
