@@ -9,17 +9,26 @@ import Widgets
 struct PanelText {
     let isJSON: Bool
 
-    func line(_ panel: Panel, at now: Moment) -> String {
+    func line(_ panel: Panel, at now: Moment) -> String { line(panel, panel.state.rawValue, at: now) }
+
+    /// Returns the last line of a widget that is not shown any more.
+    func removal(ofKind kind: String, title: String, at now: Moment) -> String {
+        line(Panel(kind: kind, title: title, isVisible: false), "removed", at: now)
+    }
+
+    private func line(_ panel: Panel, _ state: String, at now: Moment) -> String {
         let time = Timestamp.text(now.wall)
-        if !isJSON { return "\(time)\t\(content(panel))" }
-        return JSONValue.object([("time", .string(time))] + fields(panel)).encoded()
+        if !isJSON { return "\(time)\t\(content(panel, state))" }
+        return JSONValue.object([("time", .string(time))] + fields(panel, state)).encoded()
     }
 
     /// Returns the line without its time.
-    func content(_ panel: Panel) -> String {
-        if isJSON { return JSONValue.object(fields(panel)).encoded() }
+    func content(_ panel: Panel) -> String { content(panel, panel.state.rawValue) }
+
+    private func content(_ panel: Panel, _ state: String) -> String {
+        if isJSON { return JSONValue.object(fields(panel, state)).encoded() }
         let text = (panel.view?.lines ?? []).map(Self.text).joined(separator: "\n")
-        return [panel.kind, panel.state.rawValue, text, note(panel)].compactMap { $0 }
+        return [panel.kind, state, text, note(panel)].compactMap { $0 }
             .map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t")
     }
 
@@ -57,10 +66,9 @@ struct PanelText {
         return text
     }
 
-    private func fields(_ panel: Panel) -> [(String, JSONValue)] {
+    private func fields(_ panel: Panel, _ state: String) -> [(String, JSONValue)] {
         [
-            ("kind", .string(panel.kind)),
-            ("title", .string(panel.title)), ("state", .string(panel.state.rawValue)),
+            ("kind", .string(panel.kind)), ("title", .string(panel.title)), ("state", .string(state)),
             ("visible", .bool(panel.isVisible)), ("displayMode", .string(panel.displayMode.rawValue)),
             ("columns", .integer(Int64(panel.size.columns))), ("rows", .integer(Int64(panel.size.rows))),
             ("lines", panel.view.map { .array($0.lines.map { .string($0.text) }) } ?? .null),

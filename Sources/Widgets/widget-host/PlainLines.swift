@@ -101,6 +101,15 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     }
 
     mutating func rearrange(_ today: TodayModel, at now: Moment) throws {
+        let kinds = Set(today.panels.map(\.kind))
+        deferredPanels.removeAll { !kinds.contains($0.kind) }
+        // A reader without the removal would show the last line of the widget for ever. These lines are not deferred:
+        // there is at most one for each line that was printed.
+        for panel in self.today.panels
+        where !kinds.contains(panel.kind) && printed.removeValue(forKey: panel.kind) != nil {
+            lastLine = now.monotonic
+            output.keepLine(text.removal(ofKind: panel.kind, title: panel.title, at: now))
+        }
         for panel in today.panels { try redraw(panel, at: now) }
     }
 

@@ -114,7 +114,7 @@ let widgetHostSpecification = CommandSpecification(
         ),
         HelpEntry(
             "Lines",
-            "A line is printed whenever a widget's view or state changes: TIME<TAB>KIND<TAB>STATE<TAB>TEXT[<TAB>NOTE]. The lines of the view are joined by '\\n', a countdown is shown as its end, and tabs, backslashes and control characters are escaped. States: notRunning, starting, active, suspending, suspended, ending. NOTE is the reason why the view is not current, and the time of the next attempt."
+            "A line is printed whenever a widget's view or state changes: TIME<TAB>KIND<TAB>STATE<TAB>TEXT[<TAB>NOTE]. The lines of the view are joined by '\\n', a countdown is shown as its end, and tabs, backslashes and control characters are escaped. States: notRunning, starting, active, suspending, suspended, ending; and removed, without a text, when the widget is not shown any more, because it was removed from the list, or its manifest is gone or damaged. NOTE is the reason why the view is not current, and the time of the next attempt."
         ),
         HelpEntry(
             "Commands",

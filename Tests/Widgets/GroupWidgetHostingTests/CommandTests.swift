@@ -144,6 +144,29 @@ struct `widget-host` {
         #expect(once == ["a", "b"])
     }
 
+    @Test(arguments: [[], ["--json"]])
+    func `a widget that is removed, or whose manifest breaks, has a last line`(options: [String]) throws {
+        let run = try HostRun(["a": #""title": "Milk""#, "b": "", "c": ""], options: options)
+        func expect(_ kind: String, _ state: String, title: String) throws {
+            try run.host.waitForText(
+                options.isEmpty
+                    ? "\t\(kind)\t\(state)\t" : #""kind":"\#(kind)","title":"\#(title)","state":"\#(state)""#)
+        }
+        for kind in ["a", "b", "c"] { try expect(kind, "active", title: kind == "a" ? "Milk" : kind) }
+        try run.send("remove a")
+        try expect("a", "removed", title: "Milk")
+        #expect(try run.run("remove", "b").status == 0)
+        try expect("b", "removed", title: "b")
+        try Data("no manifest".utf8).write(to: URL(filePath: run.widgets + "/c.json"))
+        try expect("c", "removed", title: "c")
+        try run.send("add a")
+        try run.host.waitForText { text in
+            text.components(separatedBy: options.isEmpty ? "\ta\tactive\t" : #""title":"Milk","state":"active""#).count
+                > 2
+        }
+        #expect(try run.quit().components(separatedBy: "removed").count == 4)
+    }
+
     @Test func `a running host shows added and newly installed widgets at once`() throws {
         let run = try HostRun(["a": "", "b": ""])
         try run.quit()
