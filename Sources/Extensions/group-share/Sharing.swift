@@ -71,7 +71,14 @@ func share(
     switch result {
     case .completed(let items):
         if !run.options.isJSON { for item in items { try print(item, in: container, &run) } }
-        return .success
+        let others = items.flatMap(\.attachments).compactMap { attachment in
+            if case .item(let path) = attachment.content, !isItem(path, of: container) { path } else { nil }
+        }
+        for path in others {
+            run.complain(
+                "\(manifest.identifier) returned '\(path)', which is no item of its group's container", .invalidContent)
+        }
+        return others.isEmpty ? .success : .failure
     case .cancelled(let error):
         if !run.options.isJSON { run.complain("\(manifest.identifier): \(PipeText.escaped(Array(error.text.utf8)))") }
         return .noData
@@ -98,10 +105,8 @@ private func print(_ item: ExtensionItem, in container: Container?, _ run: inout
         case .bytes(let bytes): try run.output.write(bytes)
         case .propertyList: try printLine(ResultLine.encoded(attachment) ?? [], &run)
         case .item(let path):
-            guard let container, isItem(path, of: container) else {
-                run.complain("the extension returned '\(path)', which is no item of its group's container")
-                continue
-            }
+            // The caller says so.
+            guard let container, isItem(path, of: container) else { continue }
             try printLine(container.path.bytes + [UInt8(ascii: "/")] + path.bytes, &run)
         case .file: continue
         }
@@ -109,8 +114,8 @@ private func print(_ item: ExtensionItem, in container: Container?, _ run: inout
 }
 
 /// An extension may return any bytes as a path.
-private func isItem(_ path: ItemPath, of container: Container) -> Bool {
-    if path.bytes.contains(where: { $0 < 0x20 }) { return false }
+private func isItem(_ path: ItemPath, of container: Container?) -> Bool {
+    guard let container, !path.bytes.contains(where: { $0 < 0x20 }) else { return false }
     let coordinator = container.coordinator(purpose: "group-share").blocking
     let intent = AccessIntent.reading(path, .immediatelyAvailableMetadataOnly)
     return (try? coordinator.coordinate(intent) { try $0.item(path) }).flatMap { $0 } != nil

@@ -65,7 +65,7 @@ let groupShareSpecification = CommandSpecification(
     ],
     exitStatuses: [
         HelpEntry("0", "the extension has completed the request; or there are extensions to list"),
-        HelpEntry("1", "the extension has failed"),
+        HelpEntry("1", "the extension has failed, or has returned what is no item of its group's container"),
         HelpEntry("3", "the extension, or its user, has cancelled the request"),
         HelpEntry("64", "wrong usage"), HelpEntry("65", "the extension does not take these items"),
         HelpEntry("66", "no such file or extension; or no extension takes these items"),

@@ -87,6 +87,25 @@ struct `group-share` {
         #expect(try share("--with", "com.example.hang", "--timeout", "1s", "-", input: "a").status == 75)
     }
 
+    @Test func `a path that is no item of the container is a failure, and the rest is printed`() throws {
+        let container = try TemporaryContainer()
+        try directory.put(
+            """
+            read -r request
+            echo '{"say":"complete","items":[{"text":"a text","attachments":[{"type":"text","item":"../../etc/passwd"}]}]}'
+            """, at: "out.sh")
+        try directory.put(
+            """
+            {"point": "share", "identifier": "com.example.out", "executable": "/bin/sh",
+             "arguments": ["\(directory.path)/out.sh"], "group": "\(container.path)", "types": {"text": 1}}
+            """, at: "out.json")
+        let reason = "com.example.out returned '../../etc/passwd', which is no item of its group's container"
+        let plain = try share("--with", "com.example.out", "-", input: "a")
+        #expect(plain == (1, "group-share: \(reason)\na text\n"), "\(plain)")
+        let json = try share("--with", "com.example.out", "--json", "-", input: "a")
+        #expect(json.status == 1 && json.text.contains(#""cause":"\#(reason)""#), "\(json)")
+    }
+
     @Test func `a signal ends the extension, too`() throws {
         try install("hang", #"{"text": 1}"#)
         let process = try RunningProcess(
