@@ -58,9 +58,9 @@ struct ClusterChanges: ItemChanges {
 /// Runs COMMAND while this machine has a lock of the cluster, and returns COMMAND's status.
 func lock(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
-    let name = run.arguments.positional("NAME").map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let name = run.arguments.positional("NAME")?.validText ?? ""
     if name.isEmpty || name.utf8.count > 1_000 || name.hasPrefix("/") {
-        throw run.arguments.usageError("NAME has 1 to 1,000 bytes, and does not begin with '/'")
+        throw run.arguments.usageError("NAME has 1 to 1,000 bytes of UTF-8, and does not begin with '/'")
     }
     let container = try run.openContainer()
     let progress = run.progress("locking '\(PipeText.escaped(Array(name.utf8)))' in the cluster")

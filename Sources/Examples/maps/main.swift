@@ -36,7 +36,8 @@ CommandRun.main(specification) { run in
     let group = run.arguments.value("group") ?? Array(Maps.group.utf8)
     let container = try Container(named: group, creating: true)
     let maps = try Maps(in: container)
-    let operands = run.arguments.positionals.map { String(decoding: $0, as: UTF8.self) }
+    let operands = run.arguments.positionals.compactMap(\.validText)
+    if operands.count < run.arguments.positionals.count { throw run.arguments.usageError("NAME and URL are UTF-8") }
     switch run.arguments.subcommands.first {
     case "install": _ = try links(container)
     case "want":

@@ -31,7 +31,9 @@ private let specification = CommandSpecification(
 CommandRun.main(specification, needing: [.sqlite]) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.notebook".utf8)
     let notebook = try Notebook(in: try Container(named: group, creating: true))
-    let operand = run.arguments.positionals.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    guard let operand = (run.arguments.positionals.first ?? []).validText else {
+        throw run.arguments.usageError("TEXT, NUMBER and FILE are UTF-8")
+    }
     switch run.arguments.subcommands.first {
     case "add": try notebook.add(operand)
     case "done":

@@ -1,6 +1,7 @@
 import ExtensionHosting
 import Extensions
 import FoundationEssentials
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -59,27 +60,27 @@ CommandRun.main(specification, needing: [.png]) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.photos".utf8)
     let container = try Container(named: group, creating: true)
     let store = PhotoStore(container)
-    let words = run.arguments.positionals.map { String(decoding: $0, as: UTF8.self) }
-    if let name = words.first, name.hasPrefix(".") || name.contains("/") {
-        throw run.arguments.usageError("the name of a photo has no '/', and does not begin with '.'")
+    let words = run.arguments.positionals
+    let name = (words.first ?? []).validText ?? "/"
+    if name.hasPrefix(".") || name.contains("/") {
+        throw run.arguments.usageError("the name of a photo is UTF-8, has no '/', and does not begin with '.'")
     }
     do {
         switch run.arguments.subcommands.first {
         case "add" where words.count == 2:
-            let file = try FileDescriptor.open(path: Array(words[1].utf8), [.reading, .nonBlocking])
-            let png = try PhotoStore.bytes(of: file)
+            let png = try PhotoStore.bytes(of: FileDescriptor.open(path: words[1], [.reading, .nonBlocking]))
             _ = try Picture(png: png)
-            try store.add(words[0], png)
+            try store.add(name, png)
         case "list":
             for name in try store.names() { try run.output.writeLine(try line(name, store)) }
         case "edit" where words.count == 2:
-            let editor = try editor(words[1], try run.arguments.text("extensions"))
-            try store.edit(words[0], with: editor, deadline: run.options.timeout ?? ExtensionRequest.usualDeadline)
-            try run.output.writeLine(try line(words[0], store))
+            let editor = try editor(PipeText.lossyString(words[1]), try run.arguments.text("extensions"))
+            try store.edit(name, with: editor, deadline: run.options.timeout ?? ExtensionRequest.usualDeadline)
+            try run.output.writeLine(try line(name, store))
         case "undo" where words.count == 1:
-            if try !store.undo(words[0]) { return .noData }
+            if try !store.undo(name) { return .noData }
         case "path" where words.count == 1:
-            try run.output.writeLine("\(container.path)/\(try store.photo(words[0]).path)")
+            try run.output.writeLine("\(container.path)/\(try store.photo(name).path)")
         default: throw run.arguments.usageError("missing a command: add, list, edit, undo or path")
         }
     } catch let fault as PhotoFault {

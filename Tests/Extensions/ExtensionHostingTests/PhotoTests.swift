@@ -1,5 +1,6 @@
 #if PNG
 import Foundation
+import GroupSystemCalls
 import PhotoPNG
 import TestSupport
 import Testing
@@ -46,6 +47,20 @@ struct `The photos example` {
             "beach\t4×4\t75\t\(editor).brighter", "beach\t4×4\t180\t\(editor).negative", "beach\t4×4\t55\toriginal",
         ]
         #expect(text.split(separator: "\n").map(String.init) == expected, "\(text)")
+    }
+
+    @Test func `a name that is not UTF-8 is refused: two of them would be one`() throws {
+        for byte in [0xFE, 0xFF] as [UInt8] {
+            let name = [0x61, byte]
+            let add = try RunningProcess(
+                ["photos", "--group", container.path, "add", name, directory.path + "/a.png"] as [any BytesConvertible]
+            ).finish()
+            #expect(add.status == 64 && add.text.contains("the name of a photo is UTF-8"), "\(add)")
+        }
+        let file = Array("\(directory.path)/b".utf8) + [0xFF]
+        try FileDescriptor.open(path: file, .newFile, mode: 0o600).writeAll(Array(try picture().png()))
+        let add = try RunningProcess(["photos", "--group", container.path, "add", "b", file] as [any BytesConvertible])
+        #expect(try add.finish() == (0, ""))
     }
 
     @Test func `resumed edits lose nothing, and an undo brings the original back`() throws {
