@@ -94,7 +94,7 @@ private func print(_ conflict: Conflict, withItem: Bool, _ run: inout CommandRun
                     ("size", .unsigned(side.size)), ("generation", .unsigned(side.generation.rawValue)),
                 ]).encoded())
         } else {
-            try run.output.writeLine(PipeText.escaped(Array("\(word)  \(side.text)".utf8)))
+            try run.output.writeLine(TerminalName.line(of: ["\(word)  \(side.text)"]))
         }
     }
 }

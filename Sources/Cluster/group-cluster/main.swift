@@ -301,7 +301,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     }
     // For a person, a backslash is not doubled: paths and reasons have escapes already. `--json` is unambiguous.
     for line in lines {
-        try run.output.writeLine(PipeText.escaped(Array(line.utf8)).replacing(#"\\"#, with: #"\"#))
+        try run.output.writeLine(TerminalName.line(of: [line]).replacing(#"\\"#, with: #"\"#))
     }
     return isUp ? .success : .unavailable
 }
@@ -323,7 +323,7 @@ private func showResult(_ run: inout CommandRun) throws -> ExitStatus {
                 ("reason", reason.map { .string($0) } ?? .null),
             ]).encoded())
     } else {
-        try run.output.writeLine(outcome.rawValue + (reason.map { "\t\(PipeText.escaped(Array($0.utf8)))" } ?? ""))
+        try run.output.writeLine(TerminalName.line(of: [outcome.rawValue] + (reason.map { [$0] } ?? [])))
     }
     return outcome == .forgotten ? .notFound : .success
 }

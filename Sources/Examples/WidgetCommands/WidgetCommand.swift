@@ -1,4 +1,3 @@
-import GroupBytes
 package import GroupCommandLine
 package import GroupCommands
 import FoundationEssentials
@@ -86,16 +85,22 @@ package enum WidgetCommand {
         _ provider: Provider, _ container: Container, _ environment: WidgetEnvironment, timeout: Duration, isJSON: Bool
     ) async throws -> ExitStatus where Provider.Snapshot: WidgetContent {
         let kind = provider.kind
-        let refresh = WidgetRefresh(provider, in: container, environment: environment, timeout: timeout) { error in
-            var errors = StandardOutput(descriptor: 2)
-            try? errors.writeLine("\(kind): \(error)")
-            try? errors.flush()
+        let refresh = WidgetRefresh(provider, in: container, environment: environment, timeout: timeout) {
+            complain(of: $0, kind)
         }
         switch try await refresh.performUpdate({ try show(kind, $0.view, nil, isJSON: isJSON) }) {
         case .newData: return .success
         case .noData: return .noData
         case .failed: return .failure
         }
+    }
+
+    /// Prints why a refresh failed, on standard error. The text may be that of another program.
+    package static func complain(of error: any Error, _ kind: String) {
+        var errors = StandardOutput(descriptor: 2)
+        let isForTerminal = StandardOutput.isTerminalForErrors
+        try? errors.writeLine(TerminalText.message("\(kind): \(error)", isForTerminal: isForTerminal))
+        try? errors.flush()
     }
 
     /// Prints the view as one line, whatever its size.
@@ -109,7 +114,7 @@ package enum WidgetCommand {
             ]
             try output.writeLine(JSONValue.object(fields).encoded())
         } else {
-            try output.writeLine("\(kind)\t\(PipeText.escaped(Array(lines.joined(separator: " / ").utf8)))")
+            try output.writeLine(TerminalName.line(of: [kind, lines.joined(separator: " / ")]))
         }
         try output.flush()
     }

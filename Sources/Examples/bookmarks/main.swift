@@ -41,7 +41,7 @@ private func add(_ shared: SharedItem, _ access: Access) throws -> [Bookmark] {
     return new
 }
 
-private func line(_ bookmark: Bookmark) -> String { "\(bookmark.url)\t\(bookmark.title ?? "")" }
+private func line(_ bookmark: Bookmark) -> String { TerminalName.line(of: [bookmark.url, bookmark.title ?? ""]) }
 
 CommandRun.main(specification) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.bookmarks".utf8)

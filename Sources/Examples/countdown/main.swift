@@ -1,4 +1,3 @@
-import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import CountdownShared
@@ -68,7 +67,7 @@ private func stayInFront(
     while signals.received == nil {
         let left = min(1, countdown?.remaining(at: Date()) ?? 0)
         let came = try links.openNext(timeout: .seconds(left), endedBy: signals) { url in
-            try output.writeLine("opened \(PipeText.escaped(Array(url.utf8)))")
+            try output.writeLine("opened \(TerminalName.line(of: [url]))")
             try output.flush()
         }
         if left <= 0 && !came { break }

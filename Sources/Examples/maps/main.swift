@@ -47,7 +47,7 @@ CommandRun.main(specification) { run in
         try maps.want(operands[0], from: operands[1])
     case "list":
         for map in try maps.all() {
-            try run.output.writeLine("\(map.name)\t\(maps.text(map))\t\(map.isShown ? "shown" : "")")
+            try run.output.writeLine(TerminalName.line(of: [map.name, maps.text(map), map.isShown ? "shown" : ""]))
         }
     case "wait":
         var changes = try container.follow(since: .now, matching: ["\(Maps.list)"])

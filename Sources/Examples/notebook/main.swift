@@ -42,7 +42,7 @@ CommandRun.main(specification, needing: [.sqlite]) { run in
         }
     case "list":
         for note in try notebook.notes() {
-            try run.output.writeLine("\(note.number)\t\(note.isDone ? "x" : " ")\t\(note.text)")
+            try run.output.writeLine(TerminalName.line(of: ["\(note.number)", note.isDone ? "x" : " ", note.text]))
         }
     case "follow":
         try printing {

@@ -53,7 +53,8 @@ private func editor(_ identifier: String, _ directory: String?) throws -> Extens
 private func line(_ name: String, _ store: PhotoStore) throws -> String {
     let photo = try store.photo(name)
     let picture = try Picture(png: try photo.bytes())
-    return "\(name)\t\(picture.width)×\(picture.height)\t\(picture.lightness)\t\(photo.edit?.editor ?? "original")"
+    let size = "\(picture.width)×\(picture.height)"
+    return TerminalName.line(of: [name, size, "\(picture.lightness)", photo.edit?.editor ?? "original"])
 }
 
 CommandRun.main(specification, needing: [.png]) { run in

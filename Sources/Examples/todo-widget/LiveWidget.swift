@@ -1,6 +1,7 @@
-import GroupBytes
 import GroupCommandLine
+import GroupCommands
 import GroupContainer
+import WidgetCommands
 import Widgets
 
 /// A widget that keeps running: refreshes at its start, for the changes that it missed, and after each change that
@@ -29,10 +30,8 @@ struct LiveWidget: Sendable {
     func refresh() async throws -> ExitStatus {
         var shown = ""
         let kind = widget.kind
-        let refresh = WidgetRefresh(widget, in: container, timeout: timeout) { error in
-            var errors = StandardOutput(descriptor: 2)
-            try? errors.writeLine("\(kind): \(error)")
-            try? errors.flush()
+        let refresh = WidgetRefresh(widget, in: container, timeout: timeout) {
+            WidgetCommand.complain(of: $0, kind)
         }
         let result = try await refresh.performUpdate { shown = $0.text }
         try show(result, shown)
@@ -52,8 +51,7 @@ struct LiveWidget: Sendable {
             ]
             try output.writeLine(JSONValue.object(fields).encoded())
         } else {
-            try output.writeLine(
-                [widget.kind, result.rawValue, PipeText.escaped(Array(snapshot.utf8))].joined(separator: "\t"))
+            try output.writeLine(TerminalName.line(of: [widget.kind, result.rawValue, snapshot]))
         }
         try output.flush()
     }

@@ -1,4 +1,3 @@
-import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -61,7 +60,7 @@ CommandRun.main(specification) { run in
     case "remove": try list.remove(chosen())
     case "list":
         for (index, todo) in try list.entries().enumerated() {
-            try run.output.writeLine("\(index + 1) [\(todo.done ? "x" : " ")] \(todo.title)")
+            try run.output.writeLine("\(index + 1) [\(todo.done ? "x" : " ")] \(TerminalName.line(of: [todo.title]))")
         }
     case "edit": try edit(container, timeout: run.lockTimeout)
     case "serve": try serve(container, list, &run)
@@ -91,13 +90,13 @@ private func serve(_ container: Container, _ list: TodoList, _ run: inout Comman
             defer { try? run.output.flush() }
             switch TodoLink(url: url) {
             case .entry(let number) where entries.indices.contains(number - 1):
-                try run.output.writeLine("entry \(number): \(entries[number - 1].title)")
+                try run.output.writeLine("entry \(number): \(TerminalName.line(of: [entries[number - 1].title]))")
             case .entry(let number):
                 try run.output.writeLine("entry \(number) is gone")
                 throw AppLinks.Refusal("entry \(number) is gone")
             case .add: try run.output.writeLine("a new entry: todo add TITLE")
             case nil:
-                try run.output.writeLine("no such place: \(PipeText.escaped(Array(url.utf8)))")
+                try run.output.writeLine("no such place: \(TerminalName.line(of: [url]))")
                 throw AppLinks.Refusal("there is no such place")
             }
         }

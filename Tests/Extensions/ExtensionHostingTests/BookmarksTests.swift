@@ -15,6 +15,14 @@ struct `The bookmarks example` {
         #expect(text.split(separator: "\n").map(String.init).suffix(4) == expected[...], "\(text)")
     }
 
+    @Test func `what other programs have put on the list is printed in one line`() throws {
+        let container = try TemporaryContainer()
+        let list = #"[{"url":"https://example.com/","title":"one\u001b[2J\ntwo"}]"#
+        #expect(try container.groupctl("write", "Library/bookmarks.json", input: list).status == 0)
+        let printed = try RunningProcess(["bookmarks", "--group", container.path, "list"]).finish()
+        #expect(printed == (0, #"https://example.com/\#tone\033[2J\ntwo"# + "\n"))
+    }
+
     @Test func `an app that serves takes what is shared while it runs`() throws {
         let container = try TemporaryContainer()
         let manifest = """

@@ -51,6 +51,16 @@ struct `The notebook example` {
         #expect(try left() == ["whole"])
     }
 
+    @Test func `a note that another program has added is printed in one line`() throws {
+        let container = try TemporaryContainer()
+        func notebook(_ words: any BytesConvertible...) throws -> (status: Int32, text: String) {
+            try RunningProcess(["notebook", "--group", container.path] + words).finish()
+        }
+        #expect(try notebook("add", "one\u{1B}[2J\ntwo").status == 0)
+        #expect(try notebook("list") == (0, "1\t \tone\\033[2J\\ntwo\n"))
+        #expect(try notebook("add", [0x61, 0xFF] as [UInt8]).status == 64)
+    }
+
     @Test func `a program that follows the notes prints a line after each change`() throws {
         let container = try TemporaryContainer()
         let follower = try RunningProcess(["notebook", "--group", container.path, "follow"], input: "")

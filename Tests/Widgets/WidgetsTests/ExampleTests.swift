@@ -23,6 +23,8 @@ struct `The to-do example` {
         #expect(try await todo(container, "list").lines == ["1 [ ] Milk", "2 [x] Bread", "3 [ ] Tea, \"green\" ☕"])
         #expect(try await todo(container, "remove", "1").status == 0)
         #expect(try await todo(container, "list").lines == ["1 [x] Bread", "2 [ ] Tea, \"green\" ☕"])
+        #expect(try await todo(container, "add", "one\u{1B}[2J\ntwo").status == 0)
+        #expect(try await todo(container, "list").lines.last == #"3 [ ] one\033[2J\ntwo"#)
         let changes = try await container.done("changes", "--since", "start", "--json").lines.map { try JSONChange($0) }
         #expect(changes.filter { $0.path == "Library/todo.json" }.allSatisfy { $0.by?.purpose == "todo-app" })
     }
