@@ -111,7 +111,7 @@ struct `The program group-transfer` {
         #expect(try partsLeft() == [])
     }
 
-    @Test(.enabled(if: FakedClock.isThere, "needs libfaketime"), arguments: ["+30d", "-30d"])
+    @Test(.enabled(if: FakedClock.isThere, "needs libfaketime"), arguments: ["+2d", "+30d", "-30d"])
     func `a download that failed before the clock was set is tried again`(clock: String) throws {
         let id = try transfers.download("\(address)/busy/7/1000", to: "file")
         let first = try program(retryingAfter: "1s", clock: clock)
