@@ -54,7 +54,10 @@ import Testing
     }
 
     @Test func `has a random name if all others are in use`() throws {
-        for number in 0...16 { try temporary.run("mkfifo", ".a.group-draft" + (number == 0 ? "" : "-\(number)")) }
+        for number in 0...16 {
+            let name = ".a.group-draft" + (number == 0 ? "" : "-\(number)")
+            try temporary.directory.createDirectory(Array(name.utf8), mode: 0o700)
+        }
         let last = try draft()
         #expect(last.name.starts(with: ".a.group-draft-".utf8) && last.name.count > 20)
     }
