@@ -1,5 +1,6 @@
 #if SQLite
 import Foundation
+import GroupSystemCalls
 import TestSupport
 import Testing
 
@@ -59,6 +60,32 @@ struct `The notebook example` {
         #expect(try notebook("add", "one\u{1B}[2J\ntwo").status == 0)
         #expect(try notebook("list") == (0, "1\t \tone\\033[2J\\ntwo\n"))
         #expect(try notebook("add", [0x61, 0xFF] as [UInt8]).status == 64)
+    }
+
+    @Test func `a program that follows the notes keeps SQLite's locks`() throws {
+        let container = try TemporaryContainer()
+        #expect(try RunningProcess(["notebook", "--group", container.path, "add", "0"]).finish().status == 0)
+        let follower = try RunningProcess(["notebook", "--group", container.path, "follow"])
+        try follower.waitForLines(1)
+        /// The locks by fcntl(F_SETLK) that the follower holds: SQLite has one on the database, and one on its index, as long
+        /// as it has them open.
+        func locks() throws -> Int {
+            let table = try FileDescriptor.open(path: Array("/proc/locks".utf8), .reading).readAll()
+            return String(decoding: table, as: UTF8.self).split(separator: "\n").count { line in
+                line.contains(" POSIX ") && line.contains(" \(follower.identifier) ")
+            }
+        }
+        #expect(try locks() == 2)
+        for round in 1...5 {
+            #expect(
+                try RunningProcess(["notebook", "--group", container.path, "add", "\(round)"]).finish().status == 0)
+            try follower.waitForLines(1 + round)
+            // Changed without a member, so that the leader, which is the follower, looks at all of them.
+            #expect(
+                try RunningProcess.bound(["sh", "-c", #"touch "$0"/Library/*"#, container.path]).finish().status == 0)
+            #expect(try locks() == 2)
+        }
+        follower.kill()
     }
 
     @Test func `a program that follows the notes prints a line after each change`() throws {
