@@ -137,14 +137,21 @@ public final class Access: ChangingAccess {
         return location
     }
 
-    /// Returns the location of an item for a call that needs no lock: the request need only name the item.
+    /// Returns the location of an item for a call that needs no lock: the request need only name the item, or one below
+    /// it.
     func namedLocation(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> ItemLocation {
         let requested = try path.location(for: operation)
         let resolved = resolution.location(of: path)
         let location = resolved ?? requested
-        if isOver || (resolved == nil && !covers(location, for: .shared)) { throw notGranted(path, operation) }
+        let isNamed = resolved != nil || covers(location, for: .shared) || isAboveNamed(location)
+        if isOver || !isNamed { throw notGranted(path, operation) }
         if resolved == nil { try container.checkIsOurs(location, operation) }
         return location
+    }
+
+    /// Whether a directory is above an item of the request, which may have made it.
+    private func isAboveNamed(_ directory: ItemLocation) -> Bool {
+        intents.contains { resolution.location(of: $0.path)?.isBelow(directory) ?? false }
     }
 
     /// Returns the location of the entry itself, also where it is a symbolic link, and its status. A directory must
