@@ -29,8 +29,9 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
                 (AnsweredQuestion.variable, Array(question.text.utf8)),
             ]
             let status = try running.run {
+                let nothing = try FileDescriptor.inMemory()
                 var process = try CommandProcess(
-                    command, input: FileDescriptor.inMemory().number, variables: variables, signals)
+                    command, input: nothing.number, variables: variables, signals)
                 return try process.wait()
             }
             if status != 0 { throw AnswerFailure(command: PipeText.escaped(command.first ?? []), status: status) }
