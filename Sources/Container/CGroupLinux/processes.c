@@ -194,12 +194,15 @@ void clinux_end_deferral(void) {
     if (atomic_exchange(&stop_requested, 0)) stop_now();
 }
 
-int clinux_stop_is_requested(void) { return atomic_load(&stop_requested); }
-
-void clinux_stop_deferred(void) {
+int clinux_stop_is_requested(void) {
+    // A request that ended a deferral before may have left the descriptor readable: the thread would wait no more.
     uint64_t count;
     ssize_t got = read(atomic_load(&stop_descriptor), &count, sizeof count);
     (void)got;
+    return atomic_load(&stop_requested);
+}
+
+void clinux_stop_deferred(void) {
     stop_now();
     atomic_store(&stop_requested, 0);
 }
