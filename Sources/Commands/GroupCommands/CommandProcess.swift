@@ -12,6 +12,8 @@ package struct CommandProcess: ~Copyable {
     private var arrivals = ArrivedSignals()
     /// The last signal that another process has sent.
     private var sent: Int32?
+    /// Whether the end was waited for: COMMAND's number may be another process's now.
+    private var isOver = false
 
     /// Starts a COMMAND with these variables besides this process's own, and with this process's input and output, or
     /// the descriptors that are given. The kernel kills it when the calling thread ends.
@@ -35,7 +37,10 @@ package struct CommandProcess: ~Copyable {
         let patience = Self.interrupt(atEndOf: child.identifier)
         while true {
             let seen = Interruption.latest
-            if let status = try child.wait(nanoseconds: 0) { return status }
+            if let status = try child.wait(nanoseconds: 0) {
+                isOver = true
+                return status
+            }
             passOn()
             Interruption.wait(since: seen, atMost: patience)
         }
@@ -44,22 +49,23 @@ package struct CommandProcess: ~Copyable {
     /// Passes on the signals that have arrived since the last call.
     private mutating func passOn() {
         while let signal = arrivals.next() {
+            // What COMMAND starts because of the signal, as in a trap, is not to get it, too.
+            let others = signal.isFromTerminal ? [] : self.others
             let isReached = signal.isFromTerminal && ProcessTree.isInOwnGroup(child.identifier)
-            if !isReached { child.signal(signal.number) }
+            if !isOver && !isReached { child.signal(signal.number) }
             if signal.isFromTerminal { continue }
             sent = signal.number
-            signalOthers(signal.number)
+            others.forEach { ProcessTree.signal($0, signal.number) }
         }
     }
 
-    /// Signals what COMMAND has started in this process's group.
-    private func signalOthers(_ number: Int32) {
+    /// What COMMAND has started in this process's group: each process after the one that started it, so that a shell
+    /// cannot go on to its next command.
+    private var others: [Int32] {
         // Under a lock, this process adopts those whose parents have ended, and has no other children.
         let root = holdsLock ? ProcessTree.ownIdentifier : child.identifier
-        for process in ProcessTree.descendants(of: root)
-        where process != child.identifier && ProcessTree.isInOwnGroup(process) {
-            ProcessTree.signal(process, number)
-        }
+        if !holdsLock && isOver { return [] }
+        return ProcessTree.descendants(of: root).filter { $0 != child.identifier && ProcessTree.isInOwnGroup($0) }
     }
 
     /// Raises an interruption at the end of a child, and returns for how long to wait for one at most.
