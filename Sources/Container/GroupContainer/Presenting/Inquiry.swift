@@ -343,9 +343,10 @@ final class Inquiry: Sendable {
     }
 
     private func passOver(_ index: Int, _ state: inout State) throws(CoordinationError) {
-        let presenter = container.holder(state.asked[index].presenter)
         state.asked[index].phase = .passedOver
         state.asked[index].question?.word.state = .passedOver
+        // One that ends just now cannot answer any more, and is no one to wait for.
+        guard let presenter = container.holder(state.asked[index].presenter) else { return }
         state.unresponsive.append(presenter)
         if request.needsAnswers { throw unresponsive(presenter) }
         container.diagnostics.report(
@@ -398,13 +399,13 @@ extension Inquiry {
         return CoordinationError(
             .lockTimedOut, operation: request.operation, item: printable(request.label),
             reason: "a presenter did not answer within the time limit",
-            holders: waiting.map { container.holder($0.presenter) })
+            holders: waiting.compactMap { container.holder($0.presenter) })
     }
 
     private func failed(_ presenter: PresenterTable.Entry, _ failure: String) -> CoordinationError {
         CoordinationError(
             .presenterFailed, operation: request.operation, item: printable(presenter.item.bytes),
-            reason: "its presenter failed: \(failure)", holders: [container.holder(presenter)])
+            reason: "its presenter failed: \(failure)", holders: container.holder(presenter).map { [$0] } ?? [])
     }
 
     private func unresponsive(_ presenter: CoordinationError.Holder) -> CoordinationError {

@@ -131,18 +131,13 @@ extension OpenContainer {
         }
     }
 
-    /// Returns a presenter for errors.
-    func holder(_ presenter: PresenterTable.Entry) -> CoordinationError.Holder {
+    /// Returns a presenter for errors; nil if its process has ended.
+    func holder(_ presenter: PresenterTable.Entry) -> CoordinationError.Holder? {
         var processes = ProcessTable()
-        let item = printable(presenter.item.bytes)
-        guard let member = memberTable.member(at: presenter.slot), member.nonce == presenter.nonce else {
-            return CoordinationError.Holder(
-                processIdentifier: 0, purpose: "", since: .init(nanoseconds: presenter.since), item: item,
-                isWriting: false)
-        }
+        guard let member = memberTable.member(at: presenter.slot), member.nonce == presenter.nonce else { return nil }
         var holder = CoordinationError.Holder(
-            processes.process(of: member), purpose: member.purpose, sinceNanoseconds: presenter.since, item: item,
-            isWriting: false)
+            processes.process(of: member), purpose: member.purpose, sinceNanoseconds: presenter.since,
+            item: printable(presenter.item.bytes), isWriting: false)
         holder.isPresenting = true
         return holder
     }
