@@ -68,6 +68,8 @@ struct LockAcquisition {
     /// The parts that the enclosing locks of the caller do not cover.
     private let plan: LockPlan
     private let isNested: Bool
+    /// What the caller holds already: by the locks around the request, and by those that it keeps between calls.
+    private let heldRanges: [LockRange]
     /// A waiter that holds anything, in any container, or that another request waits for, needs no permit: the waiters
     /// that have the permits may be waiting for what is held.
     private let needsPermit: Bool
@@ -90,14 +92,28 @@ struct LockAcquisition {
     /// Slots of members that died while they waited for a part that this request then found free.
     private var staleSlots: [Int] = []
 
-    init(_ request: LockRequest, until deadline: Deadline) throws(LockFailure) {
+    /// What waits for the locks.
+    enum Waiter {
+        /// A thread that blocks, and keeps the locks that it has meanwhile.
+        case thread
+        /// A task: other tasks may end meanwhile what its thread has locked.
+        case task
+    }
+
+    init(_ request: LockRequest, for caller: Waiter, until deadline: Deadline) throws(LockFailure) {
         self.request = request
         lockManager = request.lockManager
         let held = LockFrame.held(of: lockManager)
-        isNested = !held.isEmpty
-        needsPermit = LockFrame.current == nil && request.answer == nil
+        // A request that only tries does not wait for what its caller keeps.
+        let kept =
+            caller == .thread && !deadline.isOver
+            ? KeptLocks.held(of: lockManager).filter { lock in !held.contains { $0 === lock } } : []
+        isNested = !(held.isEmpty && kept.isEmpty)
+        heldRanges = (held + kept).flatMap { $0.plan.parts.map(\.range) }
+        needsPermit = LockFrame.current == nil && request.answer == nil && !(caller == .thread && KeptLocks.isAny)
         plan = try Self.uncovered(request, under: held)
-        outerOwner = held.first?.owner ?? request.answer
+        try Self.check(plan, of: request, under: kept)
+        outerOwner = held.first?.owner ?? kept.first?.owner ?? request.answer
         // A nested request has to be seen, so that a circle through it is found.
         isVisible = !deadline.isOver || outerOwner != nil
     }
@@ -117,6 +133,16 @@ struct LockAcquisition {
             }
         }
         return LockPlan(rest)
+    }
+
+    /// Throws if a part excludes a lock that the waiting thread keeps, and would wait for itself.
+    private static func check(
+        _ plan: LockPlan, of request: LockRequest, under kept: [HeldLock]
+    ) throws(LockFailure) {
+        for part in plan.parts where kept.contains(where: { $0.plan.parts.contains { $0.excludes(part) } }) {
+            let holders = request.lockManager.memberTable.holders(inTheWayOf: LockPlan(part), besides: nil)
+            throw .keptByCaller(path: request.path(of: part), holders)
+        }
     }
 
     private var parts: Few<LockPlan.Part> { plan.parts }
@@ -270,10 +296,9 @@ extension LockAcquisition {
 
     /// Returns the turnstiles of enclosing directories that the request has to pass first.
     private func gates(of part: LockPlan.Part) -> [LockRange] {
-        let around = isNested ? LockFrame.held(of: lockManager).flatMap { $0.plan.parts.map(\.range) } : []
-        return part.range.enclosing.filter { gate in
+        part.range.enclosing.filter { gate in
             memberTable.isContended(bucket: gate.bucket)
-                && part.standsBehind(gate, holding: around + parts[..<lockedCount].map(\.range))
+                && part.standsBehind(gate, holding: heldRanges + parts[..<lockedCount].map(\.range))
         }
     }
 }

@@ -8,6 +8,8 @@ package enum LockFailure: Error {
     case cancelled
     /// The calling code holds a lock on the item already, so the request would wait for itself.
     case heldByCaller(path: [UInt8]?)
+    /// The calling thread keeps a lock on the item between calls, so the request would wait for itself.
+    case keptByCaller(path: [UInt8]?, [LockHolder])
     /// A holder waits, directly or through others, for what the calling code holds.
     case deadlock([LockHolder])
     /// The kernel refused to lock, or no thread could be started for the wait.

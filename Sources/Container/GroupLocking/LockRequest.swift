@@ -101,7 +101,7 @@ package final class LockRequest: Sendable {
     package func acquireBlocking(
         until deadline: Deadline, orUntil cancellation: Cancellation? = nil
     ) throws(LockFailure) -> HeldLock {
-        var acquisition = try LockAcquisition(self, until: deadline)
+        var acquisition = try LockAcquisition(self, for: .thread, until: deadline)
         do throws(LockFailure) {
             while let wait = try acquisition.advance() {
                 try acquisition.resolve(wait.block(until: deadline, orUntil: cancellation), of: wait)
@@ -116,7 +116,7 @@ package final class LockRequest: Sendable {
 
     /// Waits for the lock, suspending the task. A task that is cancelled in the moment of the grant gets no lock.
     package func acquire(until deadline: Deadline) async throws(LockFailure) -> HeldLock {
-        var acquisition = try LockAcquisition(self, until: deadline)
+        var acquisition = try LockAcquisition(self, for: .task, until: deadline)
         do throws(LockFailure) {
             while let wait = try acquisition.advance() {
                 try acquisition.resolve(await wait.suspend(until: deadline), of: wait)
@@ -135,7 +135,8 @@ package final class LockRequest: Sendable {
         // Each object is read once: each access to a property would count a reference.
         let lockManager = lockManager
         let memberTable = lockManager.memberTable
-        guard let part = plan.parts.only, answer == nil, LockFrame.current == nil, !memberTable.isContended(part),
+        guard let part = plan.parts.only, answer == nil, LockFrame.current == nil, !KeptLocks.isAny,
+            !memberTable.isContended(part),
             let slot = memberTable.slot, lockManager.forkGeneration == GroupSystemCalls.forkGeneration
         else { return nil }
         let turns = lockManager.turns

@@ -4,7 +4,7 @@ import Glibc
 import Musl
 #endif
 
-/// An object for each thread. A caller that sets it must restore the former value before the thread ends.
+/// An object for each thread, released when the thread ends.
 /// Library calls: pthread_key_create(3), pthread_getspecific(3), pthread_setspecific(3)
 @safe package final class ThreadLocal<Value: AnyObject>: @unchecked Sendable {
     private let key: pthread_key_t
@@ -13,7 +13,10 @@ import Musl
 
     package init() {
         var key = pthread_key_t()
-        isUsable = unsafe pthread_key_create(&key, nil) == 0
+        isUsable =
+            unsafe pthread_key_create(&key) { value in
+                if let value = unsafe value { unsafe Unmanaged<AnyObject>.fromOpaque(value).release() }
+            } == 0
         self.key = key
     }
 

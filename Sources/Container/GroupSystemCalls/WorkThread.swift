@@ -78,6 +78,7 @@ package enum WorkThread {
     /// the thread gets other work.
     private static func runNext(of worker: Worker) -> Bool {
         guard let work = worker.next.withLock({ $0.take() }) else { return false }
+        Caller.begin()
         work()
         return true
     }

@@ -1,5 +1,6 @@
 package import CGroupInterface
 import GroupContainer
+import GroupSystemCalls
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -64,6 +65,10 @@ private func intents(
         }
     }
 }
+
+@c @implementation package func group_thread() -> UInt64 { Caller.current }
+
+@c @implementation package func group_call_for(_ thread: UInt64) { Caller.work(for: thread) }
 
 @c @implementation package func group_unlock(_ access: OpaquePointer?, _ error: ErrorPointer?) -> group_status {
     unsafe answering("unlock", error) {

@@ -163,7 +163,7 @@ final class Connection: Sendable {
                     throw request.invalid("there is no lock or refresh of this id: it was not granted, or has ended")
                 }
             }
-            let lane = holder?.lane ?? (request.operation.hasLane ? Lane(isClosed: true) : self.lane)
+            let lane = request.operation.hasLane ? Lane(isClosed: true) : holder?.lane ?? self.lane
             let entry = Entry(request.operation, lane, holder: holder)
             state.entries[request.id] = entry
             state.requests += 1

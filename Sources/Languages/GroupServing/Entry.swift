@@ -26,6 +26,8 @@ final class Entry: Sendable {
     let lane: Lane
     /// The request whose lock or refresh this one names.
     let holder: Entry?
+    /// Who keeps the lock: a `lock` that names another one is requested by the one that keeps that.
+    let caller: UInt64
     let token = CancellationToken()
     private let state = Guarded(State())
 
@@ -33,6 +35,7 @@ final class Entry: Sendable {
         self.operation = operation
         self.lane = lane
         self.holder = holder
+        caller = holder?.caller ?? Caller.newNumber()
     }
 
     var held: Held {

@@ -2,6 +2,7 @@ import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupSystemCalls
 
 /// A change of an item: a request of its own, or one of a transaction's.
 enum ItemChange {
@@ -122,7 +123,8 @@ extension Connection {
         _ request: Request, _ entry: Entry, _ work: (Access) throws -> Answer
     ) throws -> Answer? {
         if entry.holder == nil { return nil }
-        return try locks(request, entry).perform(work)
+        let locks = try locks(request, entry)
+        return try Caller.during(entry.caller) { try locks.perform(work) }
     }
 
     /// Returns the locks that a request names.
@@ -173,7 +175,10 @@ extension Connection {
         }
         let intents = reading.map { AccessIntent.reading($0) } + writing.map { .writing($0) }
         let (durability, timeout) = (try request.durability(), try request.timeout())
-        let locks = try coordinator(entry).lock(intents, durability: durability, timeout: timeout)
+        if entry.holder != nil { _ = try self.locks(request, entry) }
+        let locks = try Caller.during(entry.caller) {
+            try coordinator(entry).lock(intents, durability: durability, timeout: timeout)
+        }
         entry.held = .locks(locks)
         return [:]
     }

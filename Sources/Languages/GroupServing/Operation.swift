@@ -23,7 +23,7 @@ enum Operation: String, CaseIterable, Sendable {
         case .copy: Self.item.union(Self.change).union(Self.destination).union(["replacing", "recursively"])
         case .createDirectory: Self.item.union(Self.change)
         case .list: Self.item
-        case .lock: ["reading", "writing", "readingBytes", "writingBytes", "timeout", "durable"]
+        case .lock: ["reading", "writing", "readingBytes", "writingBytes", "timeout", "durable", "lock"]
         case .unlock: ["lock"]
         case .transaction: ["changes", "timeout", "durable"]
         case .check: Self.item.union(["ifGeneration"])

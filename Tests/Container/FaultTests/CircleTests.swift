@@ -8,20 +8,24 @@ import Testing
 /// Member processes that request another lock while they hold one.
 @Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Deadlocks between members` {
-    private func nest(_ outer: String, _ inner: String, in container: TemporaryContainer) throws -> RunningProcess {
-        let member = try container.member("nest", outer, inner)
+    private func nest(
+        _ outer: String, _ inner: String, in container: TemporaryContainer, _ mode: String = "nest"
+    ) throws -> RunningProcess {
+        let member = try container.member(mode, outer, inner)
         try member.waitForText("held\n")
         return member
     }
 
     // fault: opposite-order
-    @Test(arguments: 2...5)
-    func `a deadlock ends in an error for the member that closed it, and the others are granted`(count: Int) throws {
+    @Test(arguments: ["nest", "keep"], 2...5)
+    func `a deadlock ends in an error for the member that closed it, and the others are granted`(
+        mode: String, count: Int
+    ) throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
         for round in 0..<5 {
             let members = try (0..<count).map { number in
-                try nest("item\(number)", "item\((number + 1) % count)", in: container)
+                try nest("item\(number)", "item\((number + 1) % count)", in: container, mode)
             }
             // One after the other, so that the last member closes the cycle.
             let order = (0..<count).map { ($0 + round) % count }
@@ -41,6 +45,15 @@ struct `Deadlocks between members` {
             }
         }
         #expect(try watcher.status().members.flatMap(\.locks).isEmpty)
+    }
+
+    @Test func `a thread that waits for a lock that it keeps is in a deadlock with itself`() throws {
+        let container = try TemporaryContainer()
+        let member = try nest("a", "a", in: container, "keep")
+        try member.send("go")
+        try member.waitForText("deadlock ")
+        member.closeInput()
+        #expect(try member.finish().status == 0)
     }
 
     @Test func `a member that waits for a stopped or killed member is in no deadlock`() throws {

@@ -52,6 +52,22 @@ import Testing
         #expect(succeeds(["rm", "-rf", path + ".old"]))
     }
 
+    @Test func `a client that waits for a lock while it keeps another one is in a deadlock, or not`() throws {
+        let (other, watcher) = (try Client(temporary), try temporary.open())
+        let first = try client.begin(#""do":"lock","writing":["a"]"#)
+        let second = try other.begin(#""do":"lock","writing":["b"]"#)
+        #expect(try client.answer(first).isOK && other.answer(second).isOK)
+        let waiting = try client.begin(#""do":"lock","writing":["b"],"timeout":null,"lock":\#(first)"#)
+        try temporary.waitForWaiters(1, in: watcher)
+        #expect(try other.ask(#""do":"lock","writing":["a"],"timeout":null,"lock":\#(second)"#).code == "deadlock")
+        // Without the name, the client may still end the lock.
+        #expect(try other.ask(#""do":"lock","writing":["a"],"timeout":20"#).code == "lockTimedOut")
+        #expect(try client.ask(#""do":"lock","writing":["a"],"timeout":null,"lock":\#(first)"#).code == "deadlock")
+        #expect(try client.ask(#""do":"lock","writing":["c"],"lock":99"#).code == "invalidArgument")
+        #expect(try other.ask(#""do":"unlock","lock":\#(second)"#).isOK)
+        #expect(try client.answer(waiting).isOK)
+    }
+
     @Test func `a condition keeps a change from overwriting another one`() throws {
         #expect(try client.ask(#""do":"write","path":"a","text":"1","ifGeneration":"absent""#).isOK)
         #expect(try client.ask(#""do":"write","path":"a","text":"2","ifGeneration":"absent""#).code == "conflict")

@@ -127,22 +127,34 @@ func upload(_ path: String, _ item: ItemPath) throws {
 
 func nest(_ path: String, _ outer: ItemPath, _ inner: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "nester").blocking
-    try coordinator.coordinate(.writing(outer)) { _ in
-        printLine("held")
-        while nextLine() != nil {
-            let start = monotonicNanoseconds()
-            var ending = "written"
-            do {
-                try coordinator.coordinate(.writing(inner), durability: .relaxed) { access in
-                    _ = try access.write(bytes: Array("\(getpid())".utf8), to: inner)
-                }
-            } catch let error as CoordinationError {
-                ending = error.code.rawValue
-            }
-            printLine("\(ending) \((monotonicNanoseconds() - start) / 1_000_000)")
-        }
-    }
+    try coordinator.coordinate(.writing(outer)) { _ in try writeOnDemand(inner, by: coordinator) }
     printLine("ended")
+}
+
+/// Does what `nest` does under a lock that it keeps between calls.
+func keep(_ path: String, _ outer: ItemPath, _ inner: ItemPath) throws {
+    let coordinator = try Container(path: path).coordinator(purpose: "keeper").blocking
+    let locks = try coordinator.lock(.writing(outer))
+    try writeOnDemand(inner, by: coordinator)
+    try locks.unlock()
+    printLine("ended")
+}
+
+/// For each line of input writes an item, and prints how that ended and how long it took.
+private func writeOnDemand(_ item: ItemPath, by coordinator: BlockingCoordinator) throws {
+    printLine("held")
+    while nextLine() != nil {
+        let start = monotonicNanoseconds()
+        var ending = "written"
+        do {
+            try coordinator.coordinate(.writing(item), durability: .relaxed) { access in
+                _ = try access.write(bytes: Array("\(getpid())".utf8), to: item)
+            }
+        } catch let error as CoordinationError {
+            ending = error.code.rawValue
+        }
+        printLine("\(ending) \((monotonicNanoseconds() - start) / 1_000_000)")
+    }
 }
 
 /// Opens and closes the lock file. Locks that belong to the process (fcntl's old ones) would all end by this.

@@ -27,6 +27,7 @@ let usage = """
            test-member hold CONTAINER PATH        hold an exclusive lock until the input ends; obey `close-lock`
            test-member nest CONTAINER OUTER INNER hold OUTER; for each line of input write INNER under it, and print the
                                                   result and its milliseconds
+           test-member keep CONTAINER OUTER INNER  do what nest does, under a lock that is kept between calls
            test-member share CONTAINER PATH       hold a shared lock until the input ends
            test-member upload CONTAINER PATH      read a snapshot until the input ends
            test-member present CONTAINER PATH     present PATH, and print each call of the presenter; answer each question
@@ -101,6 +102,7 @@ do {
     case ("count", 5): try count(in: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
     case ("nest", 5): try nest(words[2], ItemPath(words[3]), ItemPath(words[4]))
+    case ("keep", 5): try keep(words[2], ItemPath(words[3]), ItemPath(words[4]))
     case ("lock-process-wide", 4): try lockProcessWide(words[2], words[3])
     case ("lock-database", 5): try lockDatabase(words[2], words[3], journal: words[4])
     case ("signal-thread", 2): try awaitInputOrSignal()

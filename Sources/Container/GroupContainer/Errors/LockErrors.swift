@@ -23,11 +23,17 @@ extension CoordinationError {
                 reason: "the requesting closure holds the lock already, and would wait for itself",
                 remedy: .init(
                     .useAccess, "use the access that the closure was given, or name all items in one request"))
+        case .keptByCaller(let path, let holders):
+            self = CoordinationError(
+                .deadlock, operation: operation, item: path.map(printable),
+                reason: "the caller keeps a lock of it from an earlier call, and would wait for itself",
+                holders: holders.map(Holder.init),
+                remedy: .init(.useAccess, "work with the items of the lock that is kept, or end that lock first"))
         case .deadlock(let holders):
             self = CoordinationError(
                 .deadlock, operation: operation, item: item,
                 reason:
-                    "the holder of the lock waits, directly or through others, for a lock that the requesting closure holds",
+                    "the holder of the lock waits, directly or through others, for a lock that this caller holds",
                 holders: holders.map(Holder.init),
                 remedy: .init(
                     .releaseLocks, "release the locks that are held and try again, or name all items in one request"))

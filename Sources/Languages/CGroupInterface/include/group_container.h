@@ -267,10 +267,20 @@ typedef struct group_intent {
 
 /* Locks all items, or none. Each change that is made under the locks is visible and final at once. They end with
  * `group_unlock`, or with the process, however it ends. Meanwhile use the access: a function that is given the
- * container waits for these locks as for those of another process. */
+ * container waits for these locks as for those of another process.
+ *
+ * A thread that waits cannot end the locks that it has taken: GROUP_DEADLOCK, at once, where it would wait for them,
+ * directly or through other processes. This is not so any more once another thread has used the access. */
 group_status group_lock(
     group_container container, const group_intent *intents, size_t count, const group_options *options,
     group_access *access, group_error **error);
+
+/* The number of the calling thread. No other thread of the process gets it. */
+uint64_t group_thread(void);
+
+/* Has the calling thread make its calls for another one, which waits until they return: locks count as taken by that
+ * one, until the next call of this function. 0: for itself again. */
+void group_call_for(uint64_t thread);
 
 /* Ends the locks. GROUP_NOT_DURABLE: they have ended, but a power cut may undo changes. */
 group_status group_unlock(group_access access, group_error **error);

@@ -192,6 +192,8 @@ def _load() -> ctypes.CDLL:
         bound.argtypes, bound.restype = [c_void_p], c_int
     library.group_defaults_generation.argtypes, library.group_defaults_generation.restype = [c_void_p], c_uint64
     library.group_status_name.argtypes, library.group_status_name.restype = [c_int32], c_char_p
+    library.group_thread.argtypes, library.group_thread.restype = [], c_uint64
+    library.group_call_for.argtypes, library.group_call_for.restype = [c_uint64], None
     library.group_version.argtypes, library.group_version.restype = [], c_char_p
     return library
 

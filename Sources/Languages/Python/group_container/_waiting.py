@@ -91,6 +91,8 @@ class _Wait(Generic[Answer]):
     def __init__(self, work: Callable[[Cancellation], Answer], ended: Cancellation) -> None:
         self.work = work
         self.ended = ended
+        #: Locks count as taken by the thread that waits for this one.
+        self.caller = library.group_thread()
         self.answers: "list[Answer]" = []
         self.errors: "list[BaseException]" = []
         self.done: "queue.SimpleQueue[None]" = queue.SimpleQueue()
@@ -110,6 +112,7 @@ class _Waiter:
             wait = self.waits.get()
             if wait is None:
                 return
+            library.group_call_for(wait.caller)
             try:
                 wait.answers.append(wait.work(wait.ended))
             except BaseException as error:  # noqa: B036 - raised again on the main thread

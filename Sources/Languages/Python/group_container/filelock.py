@@ -18,7 +18,7 @@ import types
 from typing import Any, Callable, Optional, Tuple
 
 from ._container import Container, Locks
-from ._library import LockTimeout, PathLike
+from ._library import GroupError, PathLike
 
 __all__ = ["FileLock", "Timeout"]
 
@@ -49,7 +49,8 @@ def _located(path: PathLike) -> Tuple[str, str]:
 
 class FileLock:
     """An exclusive lock that its thread may acquire several times; with `thread_local=False`, each thread of the
-    process. A negative timeout waits without end. `mode` is that of a lock file, and has no meaning here."""
+    process. A negative timeout waits without end; where the wait could never end, GroupError says so. `mode` is that of a
+    lock file, and has no meaning here."""
 
     def __init__(
         self, lock_file: PathLike, timeout: float = -1, mode: int = 0o644, thread_local: bool = True, *,
@@ -86,8 +87,11 @@ class FileLock:
                 limit = 0
             try:
                 self._own.locks = self._container.lock(self._item, timeout=None if limit < 0 else limit)
-            except LockTimeout as error:
-                raise Timeout(self.lock_file) from error
+            except GroupError as error:
+                # A wait that would never end has no end to wait for.
+                if error.code == "lockTimedOut" or error.code == "deadlock" and limit >= 0:
+                    raise Timeout(self.lock_file) from error
+                raise
         self._own.counter = self.lock_counter + 1
         return _Acquired(self)
 

@@ -164,6 +164,51 @@ def test_a_signal_ends_a_wait_for_a_lock_at_once(container, program):
     container.write("a", "x")
 
 
+@pytest.mark.parametrize("thread", ["main", "another"])
+def test_programs_that_wait_for_each_others_locks_learn_that_at_once(program, thread):
+    script = """
+        import threading
+        own, other = %r
+        def wait():
+            held = container.lock(own)
+            print("held")
+            sys.stdin.readline()
+            try:
+                with container.lock(other, timeout=None):
+                    print("granted")
+            except GroupError as error:
+                print(error.code)
+            held.unlock()
+        if %r == "main":
+            wait()
+        else:
+            thread = threading.Thread(target=wait)
+            thread.start()
+            thread.join()
+        """
+    programs = [program(script % (items, thread)) for items in [("a", "b"), ("b", "a")]]
+    assert [one.line() for one in programs] == ["held", "held"]
+    for one in programs:
+        one.process.stdin.write("go\n")
+        one.process.stdin.flush()
+    assert sorted(one.finish() for one in programs) == [(0, "deadlock\n"), (0, "granted\n")]
+
+
+def test_a_thread_may_wait_for_a_lock_that_another_one_has_used(container):
+    locks = container.lock("a")
+    with pytest.raises(GroupError) as raised:
+        container.lock("a", timeout=None)
+    assert raised.value.code == "deadlock"
+    with pytest.raises(LockTimeout):
+        container.lock("a", timeout=0)
+    thread = threading.Thread(target=lambda: locks.write("a", b"1"))
+    thread.start()
+    thread.join()
+    with pytest.raises(LockTimeout):
+        container.lock("a", timeout=0.02)
+    locks.unlock()
+
+
 def test_a_cancellation_ends_a_wait_on_any_thread(container, program):
     holder = program("locks = container.lock('a')\nprint('held')\nsys.stdin.read()")
     assert holder.line() == "held"

@@ -79,8 +79,9 @@ def test_a_request_within_itself_ends_and_names_this_process(container):
         container.update("a", lambda content: b"2", timeout=0.05)
         return b"1"
 
-    with pytest.raises(TimeoutError) as raised:
+    with pytest.raises(GroupError) as raised:
         container.update("a", again)
+    assert raised.value.code == "deadlock"
     assert [holder.process for holder in raised.value.holders] == [os.getpid()]
     with pytest.raises(GroupError) as deadlock:
         container.transaction(["a"], lambda access: container.transaction(["a"], lambda inner: None))

@@ -40,6 +40,53 @@ import Testing
         try locks.unlock()
     }
 
+    /// What a thread's request for what it keeps locked fails with; nil where it succeeds.
+    private func failure(
+        of timeout: Duration?, after use: @escaping @Sendable (HeldLocks) throws -> Void = { _ in }
+    ) throws -> CoordinationError? {
+        let found = Guarded<(any Error)?>(nil)
+        let isDone = Event()
+        let coordinator = coordinator
+        try WorkThread.start {
+            do {
+                let locks = try coordinator.lock(.writing("a"))
+                try use(locks)
+                try coordinator.write(bytes: [9], to: "a", timeout: timeout)
+            } catch { found.withLock { $0 = error } }
+            isDone.happen()
+        }
+        _ = isDone.await()
+        return found.withLock { $0 as? CoordinationError }
+    }
+
+    @Test func `a thread does not wait for the lock that it keeps`() throws {
+        let error = try failure(of: nil)
+        #expect(error?.code == .deadlock && error?.holders.count == 1, "\(String(describing: error))")
+        // A request that tries does not wait.
+        #expect(try failure(of: .zero)?.code == .lockTimedOut)
+        // Another one may end what it has used.
+        let passedOn = try failure(of: .milliseconds(20)) { locks in
+            let isUsed = Event()
+            try WorkThread.start {
+                _ = try? locks.perform { try $0.readBytes("a") }
+                isUsed.happen()
+            }
+            _ = isUsed.await()
+        }
+        #expect(passedOn?.code == .lockTimedOut, "\(String(describing: passedOn))")
+        #expect(try failure(of: nil) { try $0.unlock() } == nil)
+        #expect(try sample.isQuiet())
+    }
+
+    @Test func `a task waits for a lock that its thread has taken`() throws {
+        let locks = try coordinator.lock(.writing("a"))
+        let error = #expect(throws: CoordinationError.self) {
+            try coordinator.write(bytes: [9], to: "a", timeout: .milliseconds(20))
+        }
+        #expect(error?.code == .lockTimedOut)
+        try locks.unlock()
+    }
+
     @Test func `they end with the last reference to them`() throws {
         var locks: HeldLocks? = try coordinator.lock(.writing("a"))
         #expect(try sample.holding().count == 1 && locks != nil)
