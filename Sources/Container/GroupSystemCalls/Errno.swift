@@ -36,6 +36,8 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let tryAgain = Errno(EAGAIN)
     package static let invalid = Errno(EINVAL)
     package static let notSupported = Errno(ENOTSUP)
+    /// The error of a file system whose server has ended.
+    package static let notConnected = Errno(ENOTCONN)
     package static let noAttribute = Errno(ENODATA)
     /// The file has as many hard links as its file system allows.
     package static let noMoreNames = Errno(EMLINK)

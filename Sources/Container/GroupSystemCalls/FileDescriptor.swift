@@ -129,14 +129,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// Checks that this process may open that many further files. Errors: `tooManyFiles`, `tooManyFilesInSystem`.
-    /// System calls: fcntl(F_DUPFD_CLOEXEC), which refuses a number that is not below the limit
-    package func checkRoom(forFiles count: Int32) throws(Errno) {
+    /// System calls: fcntl(F_DUPFD_CLOEXEC) and close(2), for each
+    package func checkRoom(forFiles count: Int) throws(Errno) {
         let number = number
-        do throws(Errno) {
-            _ = FileDescriptor(owning: try check { fcntl(number, F_DUPFD_CLOEXEC, number + count) })
-        } catch {
-            throw error == .invalid ? Errno.tooManyFiles : error
-        }
+        var copies: [Int32] = []
+        defer { for copy in copies { close(copy) } }
+        while copies.count < count { copies.append(try check { fcntl(number, F_DUPFD_CLOEXEC, 3) }) }
     }
 
     /// Reads up to the end, or until there are `limit` bytes or more. With the size that the file has had a moment ago,

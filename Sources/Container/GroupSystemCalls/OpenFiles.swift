@@ -15,6 +15,13 @@ package enum OpenFiles {
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    /// How many files this process may have open; its limit is that of the shell's 'ulimit -n'. System calls: prlimit(2)
+    package static var limit: UInt64 {
+        var limit = rlimit()
+        _ = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return UInt64(limit.rlim_cur)
+    }
+
     /// Returns how much of inotify this user's processes use. Linear in the files that they have open.
     package static func inotifyUse() -> (instances: Int, watches: Int) {
         var (instances, watches) = (0, 0)

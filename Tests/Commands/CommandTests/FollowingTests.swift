@@ -90,6 +90,54 @@ struct `watch-group` {
         #expect(changes.map(\.sequence) == Array(1...20))
     }
 
+    /// Starts watch-group in a process that may open so many files.
+    private func watching(_ container: TemporaryContainer, openFiles: Int) throws -> RunningProcess {
+        try container.start(
+            "sh", ["-c", "ulimit -n $0; exec watch-group \"$1\" --verbose", "\(openFiles)", container.path])
+    }
+
+    @Test(.needs("prlimit")) func `watch-group says that it may open too few files, and watches when it may open more`()
+        async throws
+    {
+        let container = try TemporaryContainer()
+        // With fewer files, it cannot open the container.
+        var count = 10
+        var (watcher, line) = (try watching(container, openFiles: count), String?.none)
+        while count < 40 {
+            line = try await watcher.readLine()
+            if line != nil { break }
+            count += 1
+            watcher = try watching(container, openFiles: count)
+        }
+        #expect(
+            line?.hasPrefix("degraded\t") == true && line?.contains("'ulimit -n' is \(count)") == true,
+            "\(line ?? "")")
+        #expect(succeeds(["sh", "-c", "echo 1 > \"$0/x\"", container.path]))
+        #expect(succeeds(["prlimit", "--pid", "\(watcher.identifier)", "--nofile=64"]))
+        #expect(try await watcher.readLine() == "created\tx")
+        watcher.signal(SIGTERM)
+        #expect(try await watcher.end() == 128 + SIGTERM)
+    }
+
+    @Test func `watch-group reports all changes or says that it cannot, however few files it may open`() async throws {
+        for count in 8...36 {
+            let container = try TemporaryContainer()
+            let watcher = try watching(container, openFiles: count)
+            let script = "mkdir $0/d; for n in 1 2 3 4 5 6; do mkdir $0/d/$n; echo 1 > $0/d/$n/f; done; echo 1 > $0/end"
+            #expect(succeeds(["sh", "-c", script, container.path]))
+            var lines: [String] = []
+            while lines.count < 14, let line = try await watcher.readLine() {
+                lines.append(line)
+                if line.hasPrefix("degraded") { break }
+            }
+            watcher.signal(SIGTERM)
+            let outcome = try await watcher.finish()
+            let isRefused = outcome.status == 1 && outcome.errors.contains("raise the limit of open files")
+            let isTold = lines.last?.hasPrefix("degraded") == true || isRefused
+            #expect(isTold || Set(lines).count == 14, "\(count): \(lines) \(outcome)")
+        }
+    }
+
     @Test func `watch-group with a slow reader loses no line and blocks no process`() async throws {
         let container = try TemporaryContainer()
         let name = String(repeating: "n", count: 250)

@@ -108,6 +108,43 @@ struct `Mounts in a followed container` {
             """)
     }
 
+    /// A program that mounts an empty directory at its argument, and serves it until it is killed. Its structs are those
+    /// of linux/fuse.h.
+    private static let server = """
+        import ctypes, os, struct, sys
+        device = os.open("/dev/fuse", os.O_RDWR)
+        options = b"fd=%d,rootmode=40000,user_id=0,group_id=0" % device
+        if ctypes.CDLL(None).mount(b"none", os.fsencode(sys.argv[1]), b"fuse", 0, options) != 0: sys.exit("mount")
+        attributes = struct.pack("<6Q10I", 1, *[0] * 8, 0o40755, 2, *[0] * 5)
+        answers = {
+            26: struct.pack("<4I2H2I2H8I", 7, 31, 0, 0, 0, 0, 4096, 1, *[0] * 10), 3: bytes(16) + attributes,
+            27: bytes(16), 28: b"", 29: b"", 17: struct.pack("<5Q10I", *[0] * 5, 4096, 255, 4096, *[0] * 7),
+        }
+        while True:
+            length, kind, number = struct.unpack("<IIQ", os.read(device, 1 << 17)[:16])
+            if kind in (2, 42): continue
+            answer = answers.get(kind, b"")
+            error = 0 if kind in answers else -2 if kind == 1 else -38
+            os.write(device, struct.pack("<IiQ", 16 + len(answer), error, number) + answer)
+        """
+
+    @Test(
+        .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/fuse"), "needs /dev/fuse"), .needs("python3"))
+    func `a mount whose server ends while it is followed is a gap`() async throws {
+        try await run(
+            """
+            cat >../server.py <<'END'
+            \(Self.server)
+            END
+            echo 1 >m/old; await "created.m/old"
+            python3 ../server.py m & server=$!
+            await "removed.m/old"; ls m; echo 1 >b; await "created.b"
+            kill -KILL $server; wait $server || true
+            await "degraded.m"; echo 1 >a/g; await "created.a/g"
+            umount m; echo 1 >m/c; await "created.m/c"; await "everything is watched again"
+            """)
+    }
+
     @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/fuse"), "needs /dev/fuse"))
     func `commands pass by a mount whose server is gone`() async throws {
         try await run(

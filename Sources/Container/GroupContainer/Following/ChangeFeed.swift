@@ -22,14 +22,18 @@ struct ChangeFeed: Feed {
     private var wantsSnapshot = false
     private var listing: Listing?
     private let tree = TreeAtPosition()
-    /// A `degraded` marker that is returned next: from a record of the leader before this feed's position, or because a
-    /// read-only follower found no leader.
+    /// A `degraded` marker that is returned next: from a record of the leader before this feed's position, because a
+    /// read-only follower found no leader, or because this member cannot be the leader.
     private var notice: Change?
     /// The state of the search for a leader, for a follower that may only read.
     private var absence: LeaderAbsence?
     /// This member's candidacy for leader; nil for a feed that does not follow, and in a read-only container. The
     /// candidacy ends with the last feed that has it.
     private var following: LeaderElection.Following?
+    /// The candidacy, also in a copy that keeps no part in it.
+    private var election: LeaderElection?
+    /// How often it had changed, when this feed last looked, why this member cannot be the leader.
+    private var knownShortage: UInt64 = 0
     private var presence = RemovalCheck()
 
     init(
@@ -112,7 +116,7 @@ struct ChangeFeed: Feed {
             }
             if let change = nextOfTransaction() { return change }
             switch try step() {
-            case .end: if !lookForLeader() { return nil }
+            case .end: if !lookForLeader() && !noteShortage() { return nil }
             case .lost: (position, isLost) = (try translating(container.journal.log.end()), true)
             case .gap(let next): (position, isLost) = (next, true)
             case .entry(let entry): if let change = try take(entry) { return change }
@@ -127,6 +131,7 @@ struct ChangeFeed: Feed {
     /// Follows from here on. The marker that watching is incomplete comes first, if the leader recorded that before.
     mutating func follow(as following: LeaderElection.Following?) {
         self.following = following
+        election = following?.election
         if container.isReadOnly {
             absence = LeaderAbsence()
             if lookForLeader() { return }
@@ -166,9 +171,21 @@ struct ChangeFeed: Feed {
             "this process can only read it (\(readOnly.reason)), and no member that may write follows: changes made without "
             + "coordination are recorded once one does; run watch-group where the container can be written"
         container.diagnostics.report(.watchingDegraded, reason)
+        return note(degraded: reason)
+    }
+
+    private mutating func note(degraded reason: String) -> Bool {
         notice = Change(
             .degraded(reason: reason), sequence: readPosition.sequence, cursor: readPosition, time: wallNanoseconds())
         return true
+    }
+
+    /// Returns true if there is a marker to return, as this member cannot watch, and no other one does.
+    private mutating func noteShortage() -> Bool {
+        guard let election, election.hasNews(ofShortage: knownShortage) else { return false }
+        let (reason, count) = election.latestShortage()
+        knownShortage = count
+        return reason.map { note(degraded: $0) } ?? false
     }
 
     /// Returns the change of an entry, if it is one; several are kept for later.
@@ -208,6 +225,7 @@ struct ChangeFeed: Feed {
 
     var hasMore: Bool {
         isLost || wantsSnapshot || listing != nil || rest != nil || container.journal.log.hasMore(behind: position)
+            || election?.hasNews(ofShortage: knownShortage) == true
     }
 
     /// A check that keeps no part in the election.

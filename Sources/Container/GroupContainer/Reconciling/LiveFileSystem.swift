@@ -111,7 +111,15 @@ final class LiveFileSystem {
 
     private func open(_ directory: ItemLocation?) throws(Errno) -> OpenDirectory {
         if let open = directories[directory] { return open }
-        let open = try container.directory(at: directory)
+        let open: OpenDirectory
+        do throws(Errno) {
+            open = try container.directory(at: directory)
+        } catch {
+            if error != .tooManyFiles || directories.isEmpty { throw error }
+            // Those that are open for the next items have taken the descriptors.
+            endRound()
+            open = try container.directory(at: directory)
+        }
         if directories.count >= Self.openDirectories { directories = [:] }
         directories[directory] = open
         return open

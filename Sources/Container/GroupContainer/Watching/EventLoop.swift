@@ -22,6 +22,9 @@ final class EventLoop: Sendable {
     /// Has a member resign. Its lock is released once the thread has let go of it. To be called from any thread.
     func dismiss(_ election: LeaderElection) { change { $0.leaving.append(election) } }
 
+    /// Has the thread look for work, if it runs. To be called from any thread.
+    func wake() { state.withLock { $0.poller?.wake() } }
+
     private func change(_ body: (inout State) -> Void) {
         let (poller, starts) = state.withLock { state -> (Poller?, Bool) in
             body(&state)

@@ -39,7 +39,10 @@ final class Leader {
     /// The watches of the directories around the container, which report that one of them was moved.
     private var ancestors = Set<Int32>()
     /// The mounts inside the container.
-    private var mounts = Set<Mount>()
+    private var mounts = Set<Mount>() {
+        didSet { servedMounts.set(mounts) }
+    }
+    private var servedMounts = ServedMounts()
     /// Files whose content was not read: their content is read when there is nothing else to do.
     private var unhashed: [ItemLocation] = []
     private var rest: Int64 = 0
@@ -87,6 +90,7 @@ final class Leader {
         watchOwnDirectories()
         watchAncestors()
         watchEverything()
+        try checkDescriptors()
         container.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
         try view.load()
@@ -157,6 +161,7 @@ final class Leader {
         if !treeWatcher.reconciler.postponed.isEmpty { times.append(backoff) }
         if nextComparison != .max { times.append(max(0, nextComparison - monotonicNanoseconds())) }
         if !unhashed.isEmpty { times.append(rest) }
+        if let time = servedMounts.timeUntilNext { times.append(time) }
         // Without a queue and its watch of `.group`, no event arrives when a member touches the table.
         if queue == nil || probeWatch == nil { times.append(250_000_000) }
         return times.min()
@@ -204,6 +209,7 @@ final class Leader {
         try treeWatcher.take(directoryEvents, more: more)
         backoff = directoryEvents.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
+        for mount in servedMounts.take(in: container) { treeWatcher.compare(mount.location) }
         defer { noteAppended() }
         if try treeWatcher.work() { hasFound = true }
         if !view.watchGaps.isEmpty && (view.hasAppended || treeWatcher.comparison.isOver) {
@@ -211,6 +217,7 @@ final class Leader {
         }
         noteAppended()
         noteComparison()
+        try checkDescriptors()
         reportWatchGaps()
         try learn(isIdle: directoryEvents.isEmpty && !more)
         // A checkpoint that cannot be written is tried again with the next change; older files of the journal stay
@@ -234,6 +241,12 @@ final class Leader {
         // The changes may be recorded by the next leader, which may not have come that far: no probe gets a reply.
         if isSuperseded { return }
         reply(isCaughtUp: isCaughtUp, probe)
+    }
+
+    /// Throws where this process may open no further file: another member is to watch, or this one when it can. The
+    /// next leader finds by comparing what was missed.
+    private func checkDescriptors() throws(CoordinationError) {
+        if view.watchGaps.lacksDescriptor { throw CoordinationError(Errno.tooManyFiles, operation: "watch", item: nil) }
     }
 
     /// Wakes the followers, if there are new records. One in this process may have offered its reader to this thread.

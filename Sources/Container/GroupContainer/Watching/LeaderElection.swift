@@ -1,6 +1,8 @@
+import GroupBytes
 import GroupLocking
 import Dispatch
 import GroupSystemCalls
+import Synchronization
 
 /// A member's candidacy, and its term as leader. A candidate waits in the kernel's queue for the lock of the present
 /// term's byte, which the leader's death releases; the candidate that gets it opens the next term. The candidacy lasts
@@ -21,6 +23,12 @@ final class LeaderElection: Sendable {
     /// The wait to become deputy, for as long as this member waits to become leader.
     private let deputy = Guarded<Deputy?>(nil)
     private let probe = Guarded(LeaderProbe())
+    /// Why this member cannot lead, as long as there is no leader; nil otherwise.
+    private let shortage = Guarded<String?>(nil)
+    /// How often `shortage` has changed.
+    private let shortages = Atomic<UInt64>(0)
+    /// The files that a leader has open at a time, apart from those that every member has.
+    private static let neededFiles = 10
 
     private init(_ container: OpenContainer) { self.container = container }
 
@@ -73,7 +81,14 @@ final class LeaderElection: Sendable {
     /// Waits for the lock of the present term's byte.
     private func apply() {
         let present = container.memberTable.map.load64(MemberTableLayout.term)
+        do throws(Errno) {
+            try container.directory.root.checkRoom(forFiles: Self.neededFiles)
+        } catch {
+            noteShortage(error)
+            return applyLater()
+        }
         guard let handle = try? container.lockFile.borrow() else { return applyLater() }
+        noteShortage(nil)
         let isIdle = phase.withLock { phase -> Bool in
             guard case .idle = phase else { return false }
             phase = .waiting(handle, nil)
@@ -119,6 +134,37 @@ final class LeaderElection: Sendable {
             return deputy
         }
         deputy?.end()
+    }
+
+    /// Notes why this member cannot lead, and wakes its followers if there is no leader; nil: it can.
+    private func noteShortage(_ cause: Errno?) {
+        var reason: String?
+        if let cause, !container.hasWatchingLeader {
+            reason =
+                "this process may open too few files (\(cause); 'ulimit -n' is \(OpenFiles.limit)), and no other one "
+                + "watches: changes made without coordination are recorded once one does; close files, or raise the limit"
+        }
+        let isNews = shortage.withLock { shortage in
+            if (shortage == nil) == (reason == nil) { return false }
+            shortage = reason
+            shortages.add(1, ordering: .releasing)
+            return true
+        }
+        if !isNews { return }
+        if let reason {
+            container.diagnostics.report(.watchingDegraded, reason)
+        } else {
+            container.diagnostics.report(.watchingComplete, "this process can watch, or another one does")
+        }
+        container.memberTable.wake(MemberTable.journalWord)
+    }
+
+    /// Whether something has changed in why this member cannot lead, since it had changed so often. A load.
+    func hasNews(ofShortage known: UInt64) -> Bool { shortages.load(ordering: .acquiring) != known }
+
+    /// Returns why this member cannot lead, nil where it can or there is a leader, and how often that has changed.
+    func latestShortage() -> (reason: String?, count: UInt64) {
+        shortage.withLock { ($0, shortages.load(ordering: .acquiring)) }
     }
 
     /// Applies again later: there were too many descriptors or threads, or the leadership could not be kept.

@@ -8,6 +8,8 @@ struct Mount: Hashable, Sendable {
     /// The device and the directory of it that are mounted.
     var source: [UInt8]
     var location: ItemLocation
+    /// Whether a process serves the file system (FUSE), which may end.
+    var isServed = false
 
     /// Returns the mounts that this process sees inside a container; none where /proc shows nothing. Linear in the
     /// mounts of the process. System calls: read(2) of /proc/self/mountinfo, readlink(2)
@@ -20,22 +22,24 @@ struct Mount: Hashable, Sendable {
     }
 
     /// Returns the mounts inside a directory, by a table as proc_pid_mountinfo(5) describes it: lines of `36 35 98:0
-    /// /mnt1 /mnt2 …`, which are the number, that of the mount around it, the device, the directory that is mounted,
-    /// and its location.
+    /// /mnt1 /mnt2 … - ext3 …`, which are the number, that of the mount around it, the device, the directory that is
+    /// mounted, its location, options, and behind a dash the type of the file system.
     static func inside(_ directory: [UInt8], _ table: [UInt8]) -> Set<Mount> {
         let prefix = directory.last == UInt8(ascii: "/") ? directory : directory + [UInt8(ascii: "/")]
         var mounts = Set<Mount>()
         for line in table.split(separator: UInt8(ascii: "\n")) {
-            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            let fields = line.split(separator: UInt8(ascii: " "))
             guard fields.count > 4, let number = UInt64(String(decoding: fields[0], as: UTF8.self)) else { continue }
             let path = unescaped(fields[4])
             guard path.starts(with: prefix), let location = try? ItemLocation(Array(path.dropFirst(prefix.count)))
             else {
                 continue
             }
+            let type = fields.dropFirst(5).drop { !$0.elementsEqual("-".utf8) }.dropFirst().first ?? []
             mounts.insert(
                 Mount(
-                    identifier: number, source: Array(fields[2] + [UInt8(ascii: " ")] + fields[3]), location: location))
+                    identifier: number, source: Array(fields[2] + [UInt8(ascii: " ")] + fields[3]), location: location,
+                    isServed: type.starts(with: "fuse".utf8)))
         }
         return mounts
     }

@@ -51,6 +51,9 @@ struct WatchGaps: Equatable, Sendable {
 
     var isEmpty: Bool { reasons.isEmpty }
 
+    /// Whether a directory could not be looked at because this process may open no further file.
+    var lacksDescriptor: Bool { reasons.values.contains(.noDescriptorLeft) }
+
     /// The items with a gap that no limit explains, or with `limits` all of them.
     func locations(limits: Bool) -> [ItemLocation] {
         reasons.compactMap { limits || !$0.value.isLimit ? $0.key : nil }
@@ -134,14 +137,8 @@ enum WatchGapCause {
     }
 
     private static var descriptors: String {
-        let limits =
-            (try? FileDescriptor.open(path: Array("/proc/self/limits".utf8), .reading).readAll(limit: 8_192)) ?? []
-        let line = String(decoding: limits, as: UTF8.self).split(separator: "\n").first {
-            $0.hasPrefix("Max open files")
-        }
-        let limit = line?.split(separator: " ").dropFirst(3).first.map { "'ulimit -n' is \($0)" }
-        let most = InotifyQueue.descriptorLimit.map { "inotify needs a number below \($0)" }
-        return [limit, most].compactMap(\.self).joined(separator: ", ")
+        let most = InotifyQueue.descriptorLimit.map { ", inotify needs a number below \($0)" }
+        return "'ulimit -n' is \(OpenFiles.limit)" + (most ?? "")
     }
 
     private static func limit(_ kind: InotifyLimit.Kind) -> String {
@@ -186,7 +183,9 @@ extension WatchGaps.Reason {
     /// and of descriptors: a descriptor is left where another one can be opened.
     init(ofQueue error: Errno) {
         self.init(error)
-        guard error == .tooManyFiles, let other = try? FileDescriptor.open(path: Array("/proc/self".utf8), .pathOnly)
+        // A queue may take more than one.
+        guard error == .tooManyFiles, let other = try? FileDescriptor.open(path: Array("/proc/self".utf8), .pathOnly),
+            (try? other.checkRoom(forFiles: 4)) != nil
         else { return }
         if other.number < InotifyQueue.descriptorLimit ?? .max { self = .noInstanceLeft }
     }

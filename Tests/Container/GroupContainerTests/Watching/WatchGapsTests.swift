@@ -108,11 +108,13 @@ import Testing
             nonsense
             x 1 2
             44 22 0:39 / /c/.group/x rw - tmpfs none rw
+            45 22 0:40 / /c/f rw shared:4 master:5 - fuse.sshfs host: rw
             """
         let mounts = Mount.inside(Array("/c".utf8), Array(table.utf8))
         let places = Set(mounts.map { String(decoding: $0.location.bytes, as: UTF8.self) })
-        #expect(places == ["m", "a b/\\x"])
-        #expect(Mount.inside(Array("/".utf8), Array(table.utf8)).count == 4)
+        #expect(places == ["m", "a b/\\x", "f"])
+        #expect(mounts.filter(\.isServed).map { String(decoding: $0.location.bytes, as: UTF8.self) } == ["f"])
+        #expect(Mount.inside(Array("/".utf8), Array(table.utf8)).count == 5)
     }
 }
 
