@@ -177,6 +177,21 @@ import Testing
         #expect(try await read("a") == "one\n")
     }
 
+    @Test(arguments: [SIGTERM, SIGHUP]) func `what the editor recovers the text by stays after a signal`(
+        signal: Int32
+    ) async throws {
+        try await container.done("write", "a", input: "one\n")
+        // As vi does, which writes the file itself only when it is told to.
+        let editor = #"f() { echo two > "$(dirname "$1")/.a.swp"; echo begun; sleep 600; }; f"#
+        let command = try start(editor, "a")
+        #expect(try await command.readLine() == "begun")
+        command.signal(signal)
+        let outcome = try await command.finish()
+        #expect(outcome.status == 128 + signal, "\(outcome)")
+        let swap = try kept().first { $0.key.hasSuffix("/.a.swp") }
+        #expect(swap?.value == "two\n" && outcome.errors.contains(swap?.key ?? "-"), "\(outcome)")
+    }
+
     @Test func `edit needs an item that is no directory, and room outside of the container`() async throws {
         try await container.done("mkdir", "d")
         #expect(try await edit("true", "d").status == 1)

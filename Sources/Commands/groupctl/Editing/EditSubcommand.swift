@@ -31,8 +31,8 @@ func edit(_ run: inout CommandRun) throws -> ExitStatus {
             return .signal(signal)
         }
         guard let text = found else {
-            // The editor has removed the file: there is no text to keep.
-            copy.remove()
+            // The editor has removed the file: it may have left the text in another one.
+            if !leave(copy, run) { copy.remove() }
             if let signal { return .signal(signal) }
             throw CoordinationError.unreadable(copy.path, operation: "read the edited text from", .noSuchEntry)
         }
@@ -90,10 +90,18 @@ private func save(
     }
 }
 
-/// Leaves the text where it is, and says where; removes it if it is what the item has.
+/// Leaves the text where it is, and says where; removes it if it is what the item has, and the editor has left nothing.
 private func keep(_ copy: EditedCopy, _ text: [UInt8], in item: EditedItem, _ run: borrowing CommandRun) {
-    if text == item.content { return copy.remove() }
-    run.remark("the edited text is in \(ShellWords.quoted(copy.path))")
+    if text != item.content { return run.remark("the edited text is in \(ShellWords.quoted(copy.path))") }
+    if !leave(copy, run) { copy.remove() }
+}
+
+/// Returns whether an editor that did not end well has left something beside the text, such as a file by which it
+/// recovers what was typed; says so.
+private func leave(_ copy: EditedCopy, _ run: borrowing CommandRun) -> Bool {
+    guard let left = copy.left else { return false }
+    run.remark("the editor has left \(ShellWords.quoted(left)), by which it may recover what was typed")
+    return true
 }
 
 /// Returns who has changed the item, and when.

@@ -5,7 +5,8 @@ import GroupContainer
 import GroupSystemCalls
 
 /// The private copy of an item that an editor works on: a file with the item's name, by which an editor knows its syntax,
-/// in a directory that only this user can enter. What the editor leaves there (a backup, a swap file) goes with it.
+/// in a directory that only this user can enter. What the editor leaves there (a backup, a swap file) goes with it, if the
+/// editor has ended well.
 struct EditedCopy {
     private let directory: [UInt8]
     /// The path of the file.
@@ -36,7 +37,6 @@ struct EditedCopy {
 
     /// Puts the content that another process has written beside the copy, and returns the path.
     func putBeside(_ content: [UInt8]) throws(CoordinationError) -> [UInt8] {
-        let beside = Array("theirs.".utf8) + name.suffix(200)
         try write(content, named: beside)
         return directory + [UInt8(ascii: "/")] + beside
     }
@@ -72,6 +72,15 @@ struct EditedCopy {
         }
         return text
     }
+
+    /// The path of a file that the editor has made there; nil where there is none.
+    var left: [UInt8]? {
+        let names = (try? FileDescriptor.open(path: directory, [.reading, .directory]).entryNames()) ?? []
+        return names.first { $0 != name && $0 != beside }.map { directory + [UInt8(ascii: "/")] + $0 }
+    }
+
+    /// The name of what `putBeside` writes.
+    private var beside: [UInt8] { Array("theirs.".utf8) + name.suffix(200) }
 
     /// The advice of an error that leaves the text where it is.
     var place: CoordinationError.Remedy { .ofCommand("the edited text is in \(ShellWords.quoted(path))") }
