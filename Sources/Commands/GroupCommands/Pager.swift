@@ -25,12 +25,13 @@ package struct Pager: ~Copyable {
     static func start(isWanted: Bool) -> Pager? {
         let isDumb = ["", "dumb"].contains(environmentValue("TERM") ?? "")
         guard isWanted, StandardOutput.isTerminal, !isDumb, let command else { return nil }
-        // The user's own options for less take precedence.
-        let options = environmentValue("LESS") == nil ? [(name: "LESS", value: Array("FRX".utf8))] : []
+        // The user's own options for less take precedence, but colors are to be seen as such.
+        let options = environmentValue("LESS").map { "-R \($0)" } ?? "FRX"
         do throws(Errno) {
             let pipe = try FileDescriptor.pipe()
             let process = try CommandProcess(
-                ["sh", "-c", command].map { Array($0.utf8) }, input: pipe.reading.number, variables: options,
+                ["sh", "-c", command].map { Array($0.utf8) }, input: pipe.reading.number,
+                variables: [("LESS", Array(options.utf8))],
                 TerminationSignals(leavingKeysToChild: ()))
             let terminal = try StandardStreams.redirectOutput(to: pipe.writing)
             return Pager(process: process, terminal: terminal)

@@ -30,6 +30,9 @@ import Testing
         let paged = try shown(words, pager, until: "paged")
         #expect(paged.status == 0 && paged.text.contains("> "), "\(paged)")
         let end = call == ["--help"] ? "examples." : "groupctl ("
+        let options = try shown(
+            words, ["PAGER": "sed d; echo \"options $LESS\"; echo paged", "LESS": "-i"], until: "paged")
+        #expect(options.text.contains("options -R -i"), "\(options)")
         #expect(try !shown(words + ["--no-pager"], pager, until: end).text.contains("> "))
         #expect(try !shown(words, ["PAGER": ""], until: end).text.contains("> "))
         #expect(try !shown(words, ["PAGER": "nowhere-is-such-a-pager"], until: end).text.contains("not found"))
