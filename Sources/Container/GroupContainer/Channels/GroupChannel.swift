@@ -93,6 +93,7 @@ public final class GroupChannel: Sendable {
 
     private func append(_ content: [UInt8]?, durability: Durability) throws(CoordinationError) -> UInt64 {
         try container.opened.locating { () throws(CoordinationError) -> UInt64 in
+            try container.opened.checkIsThere(for: "post", durability)
             let store = try writableStore("post")
             let count = content?.count ?? 0
             if count > ChannelLimits.message {

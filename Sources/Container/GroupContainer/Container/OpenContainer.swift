@@ -139,6 +139,12 @@ package final class OpenContainer: Sendable {
         removalsSeen.store(removals, ordering: .relaxed)
     }
 
+    /// Checks before a change that the container is there: a durable one looks, another one only whether a member has noted
+    /// that it is not. Error: `notFound`
+    func checkIsThere(for operation: String, _ durability: Durability) throws(CoordinationError) {
+        if durability == .durable { try checkIsThere(operation) } else { try checkIsNotNoted(operation) }
+    }
+
     /// Waits, at most 100 ms, until the container is at its path again. Returns false if it is not.
     private func comesBack() -> Bool { becomesTrue { directory.movedTo == nil } }
 

@@ -53,16 +53,11 @@ public final class GroupDefaults: Sendable {
     }
 
     /// Returns the store for a write, and creates it where it does not exist.
-    /// Error: `notFound` if the container was removed or moved: a durable set looks, another one only whether a member has
-    /// noted it.
+    /// Error: `notFound` if the container was removed or moved: see `OpenContainer.checkIsThere(for:_:)`.
     func writableStore(
         _ operation: String, _ durability: Durability = .relaxed
     ) throws(CoordinationError) -> SuiteStore {
-        if durability == .durable {
-            try container.opened.checkIsThere(operation)
-        } else {
-            try container.opened.checkIsNotNoted(operation)
-        }
+        try container.opened.checkIsThere(for: operation, durability)
         if let store = try store(creating: true) { return store }
         throw container.opened.refusal(".group/defaults/\(suite)", operation)
     }

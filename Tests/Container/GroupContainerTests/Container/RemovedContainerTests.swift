@@ -16,6 +16,8 @@ import Testing
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "n", durability: .durable)
+        let channel = try GroupChannel(sample.container, name: "c")
+        try channel.post(bytes: [1])
         try Self.remove(sample, moving: moving)
         func isGone(_ body: () throws -> Void) {
             let error = #expect(throws: CoordinationError.self) { try body() }
@@ -25,6 +27,7 @@ import Testing
         isGone { try defaults.set(2, forKey: "n", durability: .durable) }
         isGone { _ = try defaults.increment("n", durability: .durable) }
         isGone { try defaults.transaction(durability: .durable) { $0.set(3, forKey: "n") } }
+        isGone { try channel.post(bytes: [2], durability: .durable) }
         isGone { try sample.container.coordinator(purpose: "test").blocking.lock(.writing("a")).unlock() }
     }
 
@@ -34,12 +37,15 @@ import Testing
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "n")
+        let channel = try GroupChannel(sample.container, name: "c")
+        try channel.post(bytes: [1])
         try Self.remove(sample, moving: moving)
         // As the leader does.
         sample.container.opened.memberTable.noteRemoval()
         for body in [
             { try defaults.set(2, forKey: "n") }, { _ = try defaults.increment("n") },
             { _ = try defaults.compareAndSet(forKey: "n", from: 1, to: 2) },
+            { try channel.post(bytes: [2]) },
             { try sample.container.coordinator(purpose: "test").blocking.coordinate(.writing("a")) { _ in } },
         ] as [() throws -> Void] {
             #expect(throws: CoordinationError.self) { try body() }
