@@ -30,6 +30,7 @@ struct Watch<Source: WatchSource> {
         }
         _ = container.coordinator(purpose: run.options.purpose)
         if run.options.isVerbose { diagnostics = container.followDiagnostics() }
+        if let doubt = Source.suite(of: options).flatMap(container.doubt(ofSuite:)) { run.remark(doubt) }
         source = try Source(options, in: container, since: origin, purpose: run.options.purpose)
         run.explainDoubts(of: source.includedPaths, in: container)
         if Source.isCompleteAtOnce { announcement.print(at: source.readCursor, run) }

@@ -20,6 +20,8 @@ protocol WatchSource: Sendable {
     var readCursor: Cursor { get }
     /// The patterns of the items that count; empty where every item does, and for keys.
     var includedPaths: [[UInt8]] { get }
+    /// The suite whose keys a source with these options reads; nil for items.
+    static func suite(of options: Options) -> String?
     /// Whether the watch is complete from the beginning, rather than once a leader watches.
     static var isCompleteAtOnce: Bool { get }
 

@@ -150,6 +150,38 @@ struct `groupctl mkdir, remove, move and copy` {
         }
     }
 
+    @Test func `a pattern through a link that is swapped names the links, too`() async throws {
+        let container = try TemporaryContainer()
+        let script = #"cd "$1"; mkdir ..2026_a; echo 1 > ..2026_a/x; ln -s ..2026_a ..data; ln -s ..data/x x"#
+        #expect(try await container.shell(script).status == 0)
+        let outcome = try await container.run("refresh", "w", "--interest", "x")
+        #expect(
+            outcome.errors.contains("name the item '..2026_a/x', and 'x', '..data', as a link may lead elsewhere"),
+            "\(outcome)")
+    }
+
+    @Test func `an interest that can match nothing is pointed out`() async throws {
+        let container = try TemporaryContainer()
+        #expect(try await container.shell(#"cd "$1"; mkdir real; ln -s real conf"#).status == 0)
+        _ = try await container.defaults("s", "set", "k", "1")
+        let suite = "there is no suite 'other' yet; there is 's'"
+        let link = "'conf' is a symbolic link to 'real'"
+        for (call, text) in [
+            (["refresh", container.path, "w", "--interest", "defaults:other"], suite),
+            (["changes", container.path, "--since", "start", "--include", "conf"], link),
+        ] {
+            let outcome = try await container.start("groupctl", call).finish()
+            #expect(outcome.errors.contains(text), "\(call) \(outcome)")
+        }
+        for (call, text) in [(["--defaults", "other"], suite), (["--include", "conf"], link)] {
+            let outcome = try await container.start(
+                "watch-group", [container.path, "--timeout", "0"] + call
+            ).finish()
+            #expect(outcome.errors.contains(text), "\(call) \(outcome)")
+        }
+        #expect(try await container.watch("--defaults", "s", "--timeout", "0").finish().errors.isEmpty)
+    }
+
     @Test func `a pattern that names nothing, but almost an item, is pointed out`() async throws {
         let container = try TemporaryContainer()
         let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")

@@ -49,6 +49,7 @@ struct ItemSource: WatchSource {
     }
 
     var includedPaths: [[UInt8]] { options.included }
+    static func suite(of options: Options) -> String? { nil }
     static var isCompleteAtOnce: Bool { false }
     var resumeCursor: Cursor { follower.cursor }
     var readCursor: Cursor { follower.readPosition }

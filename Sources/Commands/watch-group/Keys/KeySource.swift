@@ -52,6 +52,7 @@ struct KeySource: WatchSource {
 
     /// The process that sets a key wakes the followers: no leader is necessary.
     var includedPaths: [[UInt8]] { [] }
+    static func suite(of options: Options) -> String? { options.suite }
     static var isCompleteAtOnce: Bool { true }
     var resumeCursor: Cursor { follower.cursor }
     var readCursor: Cursor { follower.readPosition }

@@ -189,18 +189,23 @@ extension OpenContainer {
     /// statx for each directory above the item
     func checkIsNoLink(
         _ location: ItemLocation, _ operation: String,
-        because reason: String = "an item of two names would have two locks"
+        because reason: String = "an item of two names would have two locks", isFollowed: Bool = false
     ) throws(CoordinationError) {
-        var (current, first): (ItemLocation, ItemLocation?) = (location, nil)
-        for _ in 0..<40 {
+        var (current, links): (ItemLocation, [ItemLocation]) = (location, [])
+        while links.count < 40 {
             guard let (link, target) = link(on: current) else {
-                guard let first else { return }
+                guard let first = links.first else { return }
+                var advice = "name the item '\(printable(current.bytes))'"
+                if isFollowed {
+                    let names = links.map { "'\(printable($0.bytes))'" }.joined(separator: ", ")
+                    advice += ", and \(names), as a link may lead elsewhere later"
+                }
                 throw CoordinationError(
                     .invalidArgument, operation: operation, item: printable(location.bytes),
                     reason: "'\(printable(first.bytes))' is a symbolic link, and \(reason)",
-                    remedy: .init(.choosePath, "name the item '\(printable(current.bytes))'"))
+                    remedy: .init(.choosePath, advice))
             }
-            first = first ?? link
+            links.append(link)
             do {
                 current = try link.following(link: target, then: current.bytes[link.bytes.count...])
             } catch {
@@ -241,7 +246,8 @@ extension Container {
         }
         guard let location = try? ItemLocation(Array(literal.joined(separator: [UInt8(ascii: "/")]))) else { return }
         try opened.checkIsNoLink(
-            location, operation, because: "the changes of what it leads to are reported at their real path")
+            location, operation, because: "the changes of what it leads to are reported at their real path",
+            isFollowed: true)
     }
 
     /// Returns the components of a pattern before the first with a wildcard.
