@@ -24,6 +24,19 @@ struct `groupctl lock` {
         try FileHandle(forWritingTo: URL(filePath: "\(container.directory)/gate")).close()
     }
 
+    @Test func `a lock in a missing directory leaves the other items of that directory free`() async throws {
+        let container = try TemporaryContainer()
+        try makeGate(in: container)
+        let command = try await holder("jobs/1", in: container)
+        #expect(try await container.run("lock", "jobs/1", "--timeout", "0", "--", "true").status == 75)
+        for item in ["jobs/2", "jobs/a/b"] {
+            #expect(try await container.run("lock", item, "--timeout", "0", "--", "true").status == 0)
+        }
+        try await container.done("write", "jobs/2", "--timeout", "0", input: "x")
+        try openGate(in: container)
+        #expect(try await command.finish().status == 0)
+    }
+
     @Test(arguments: [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)])
     func `groupctl lock ends with its COMMAND's status`(script: String, status: Int32) async throws {
         let container = try TemporaryContainer()
