@@ -93,7 +93,8 @@ struct `watch-group` {
     /// Starts watch-group in a process that may open so many files.
     private func watching(_ container: TemporaryContainer, openFiles: Int) throws -> RunningProcess {
         try container.start(
-            "sh", ["-c", "ulimit -n $0; exec watch-group \"$1\" --verbose", "\(openFiles)", container.path])
+            "sh",
+            ["-c", "ulimit -S -n $0; exec watch-group \"$1\" --verbose --since start", "\(openFiles)", container.path])
     }
 
     @Test(.needs("prlimit")) func `watch-group says that it may open too few files, and watches when it may open more`()

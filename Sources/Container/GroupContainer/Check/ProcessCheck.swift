@@ -5,7 +5,7 @@ import GroupSystemCalls
 /// were damaged.
 enum ProcessFacts {
     /// The number of files that a check has open at the same time, and some more.
-    private static let neededFiles = 24
+    private static let neededFiles = 20
 
     /// The finding where this process cannot open as many files as a check needs; nil where it can. System calls:
     /// openat2(2), fcntl(2)
