@@ -72,7 +72,16 @@ CommandRun.main(specification) { run in
 /// Takes entries as an editor with a window would: they are not on the disk until they are saved.
 private func edit(_ container: Container, timeout: Duration) throws {
     let draft = try TodoDraft.begin(in: container, timeout: timeout)
-    while let title = readLine() { draft.add(title) }
+    let signals = TerminationSignals()
+    var input = InputLines(limit: 1 << 20)
+    // What was typed when a signal comes is kept.
+    reading: while signals.received == nil {
+        switch try input.next() {
+        case .line(let line): draft.add(String(decoding: line, as: UTF8.self))
+        case .dry: try input.wait(orUntil: signals)
+        case .end: break reading
+        }
+    }
     try draft.end()
 }
 
