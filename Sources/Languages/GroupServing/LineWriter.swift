@@ -6,6 +6,9 @@ final class LineWriter: Sendable {
     private let descriptor: Int32
     /// Whether the client is gone, guarded while a line is written: so lines do not mix.
     private let isGone = Guarded(false)
+    /// Why a line could not be written, unless the client has just gone.
+    private let failure = Guarded<Errno?>(nil)
+    var error: Errno? { failure.withLock { $0 } }
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -23,7 +26,9 @@ final class LineWriter: Sendable {
                     case .interrupted: break
                     case .tryAgain:
                         _ = StandardStreams.wait(for: .writable, of: descriptor, milliseconds: nil)
-                    default: isGone = true
+                    default:
+                        isGone = true
+                        if error != .brokenPipe { failure.withLock { $0 = error } }
                     }
                 }
             }

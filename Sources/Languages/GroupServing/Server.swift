@@ -19,9 +19,13 @@ package struct Server: Sendable {
     /// Serves one client on standard input and output, until it ends. Error: of a process that may have no further
     /// descriptor.
     package func serveStandardStreams() throws(CoordinationError) {
-        do throws(Errno) { try serve(input: 0, output: 1) } catch {
+        let writer = LineWriter(1)
+        do throws(Errno) {
+            try Connection(container, purpose: purpose, writer: writer).serve(input: 0, output: 1)
+        } catch {
             throw CoordinationError(error, operation: "serve", item: "standard input")
         }
+        if let error = writer.error { throw CoordinationError(error, operation: "serve", item: "standard output") }
     }
 
     /// Accepts clients until the process ends. Raises the limit of open files, of which a client takes two. Error: the
@@ -47,7 +51,7 @@ package struct Server: Sendable {
         let number = client.release()
         let work = { @Sendable in
             let client = FileDescriptor(owning: number)
-            do throws(Errno) { try self.serve(input: client.number, output: client.number) } catch {
+            do throws(Errno) { try self.serve(client.number) } catch {
                 // The process may have no further descriptor.
                 self.refuse(client)
             }
@@ -67,9 +71,9 @@ package struct Server: Sendable {
         LineWriter(client.number).write(Connection.answer(nil, error))
     }
 
-    private func serve(input: Int32, output: Int32) throws(Errno) {
-        let connection = Connection(container, purpose: purpose, writer: LineWriter(output))
-        try connection.serve(input: input, output: output)
+    /// Serves the client of a socket.
+    private func serve(_ socket: Int32) throws(Errno) {
+        try Connection(container, purpose: purpose, writer: LineWriter(socket)).serve(input: socket, output: socket)
     }
 }
 

@@ -7,7 +7,7 @@ struct `Standard output` {
     private static let calls: [[String]] = [
         ["create", "--json"], ["path"], ["path", "--json"], ["list"], ["list", "--json"], ["read", "a"],
         ["write", "a", "--json"], ["update", "a", "--json", "--", "cat"], ["status"], ["status", "--json"],
-        ["changes", "--since", "start"], ["changes", "--since", "start", "--json"],
+        ["serve"], ["changes", "--since", "start"], ["changes", "--since", "start", "--json"],
     ]
 
     @Test(arguments: calls) func `a full standard output is an error`(call: [String]) async throws {
@@ -80,10 +80,11 @@ struct `Standard output` {
         }
     }
 
-    /// Runs a command whose reader never reads more than a byte, sends it a signal, and prints its status.
+    /// Runs a command whose reader never reads more than a byte, sends it a signal, and prints its status. (A shell has
+    /// what it starts in the background ignore the interrupt.)
     private static let unreadScript = """
         mkfifo "$1.out" && exec 9<>"$1.out" && signal=$2 && shift 2 || exit
-        "$@" >&9 & process=$!
+        env --default-signal=INT "$@" >&9 & process=$!
         head -c 1 <&9 >/dev/null
         kill -"$signal" "$process"; wait "$process"; echo "$?"
         """
