@@ -4,12 +4,14 @@ package import GroupSystemCalls
 /// A COMMAND that this process runs, and whose end it awaits.
 ///
 /// A signal that another process sends to this one is passed on to COMMAND, and to what COMMAND has started in this
-/// process's group. The signal of a key is not passed on: the terminal sends it to the whole group.
+/// process's group. The signal of a key is not passed on: the terminal sends it to the whole group. SIGUSR1 and SIGUSR2
+/// are passed on to COMMAND alone.
 package struct CommandProcess: ~Copyable {
     private let child: ChildProcess
     private let signals: TerminationSignals
     private let holdsLock: Bool
     private var arrivals = ArrivedSignals()
+    private var messages = ArrivedSignals.passedOn()
     /// The last signal that another process has sent.
     private var sent: Int32?
     /// Whether the end was waited for: COMMAND's number may be another process's now.
@@ -48,7 +50,10 @@ package struct CommandProcess: ~Copyable {
 
     /// Passes on the signals that have arrived since the last call.
     private mutating func passOn() {
-        while let signal = arrivals.next() {
+        while let message = messages.next() { if !isOver { child.signal(message.number) } }
+        while var signal = arrivals.next() {
+            // When a terminal is gone, the kernel tells only the leader of its session.
+            if signal.number == Signal.hangup.rawValue && ProcessTree.leadsSession { signal.isFromTerminal = false }
             // What COMMAND starts because of the signal, as in a trap, is not to get it, too.
             let others = signal.isFromTerminal ? [] : self.others
             let isReached = signal.isFromTerminal && ProcessTree.isInOwnGroup(child.identifier)
@@ -87,8 +92,7 @@ package struct CommandProcess: ~Copyable {
 extension CommandProcess {
     /// Runs COMMAND while this process holds a lock, and returns the exit status.
     ///
-    /// After a signal, also waits for what COMMAND has started in this process's group and does not ignore the signal;
-    /// another signal ends this wait. Before and after the call, signals have their default effect.
+    /// After a signal, also waits for what COMMAND has started in this process's group; another signal ends this wait. Before and after the call, signals have their default effect.
     package static func runUnderLock(
         _ command: [[UInt8]], variables: [(name: String, value: [UInt8])], for run: borrowing CommandRun
     ) throws(Errno) -> Int32 {
@@ -157,12 +161,12 @@ extension CommandProcess {
 
     /// After a signal, waits for what COMMAND has left in this process's group.
     private mutating func awaitOthers(_ run: borrowing CommandRun) {
-        guard let number = signals.received else { return }
+        if signals.received == nil { return }
         passOn()
         let start = monotonicNanoseconds()
         var isSaid = false
         while let left = ProcessTree.children(of: ProcessTree.ownIdentifier)
-            .first(where: { ProcessTree.isInOwnGroup($0) && !ProcessTree.ignores($0, number) })
+            .first(where: ProcessTree.isInOwnGroup)
         {
             let other = ChildProcess(adopted: left)
             let patience = Self.interrupt(atEndOf: left)

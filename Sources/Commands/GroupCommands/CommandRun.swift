@@ -78,6 +78,11 @@ package struct CommandRun: ~Copyable {
                     throw run.advised(error)
                 }
                 try run.output.flush()
+                // A shell ends its loop only if the interrupt has ended the program.
+                if TerminationSignals.last == Signal.interrupt.rawValue && status == .signal(Signal.interrupt.rawValue)
+                {
+                    TerminationSignals.endByInterrupt()
+                }
                 exitProcess(status.rawValue)
             }
         } catch {

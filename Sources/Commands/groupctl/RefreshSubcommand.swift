@@ -45,7 +45,9 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     switch result {
     case .newData: return .success
     case .noData: return .noData
-    case .failed: return .failure
+    case .failed:
+        guard let signal = TerminationSignals.last else { return .failure }
+        return .signal(signal)
     }
 }
 

@@ -44,7 +44,10 @@ static void become(char *const arguments[], char *const environment[], int32_t s
     if (place(streams, count) != 0) goto failed;
     // Before Linux 5.11, which has no such flag, descriptors without close-on-exec stay open.
     if (flags & clinux_spawn_only_streams) syscall(SYS_close_range, count, UINT_MAX, CLOSE_RANGE_CLOEXEC);
-    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);  // an ignored SIGPIPE would be inherited
+    for (int number = 1; number < NSIG; number++) {
+        // An ignored SIGPIPE would be inherited; what nohup(1) ignores is.
+        if (!clinux_ignores_from_start(number)) signal(number, SIG_DFL);
+    }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

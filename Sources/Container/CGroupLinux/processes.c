@@ -57,7 +57,11 @@ void clinux_fork_forget(int descriptor) {
 int clinux_signal_descriptor(const int32_t *numbers, int count) {
     sigset_t set;
     sigemptyset(&set);
-    for (int i = 0; i < count; i++) sigaddset(&set, numbers[i]);
+    for (int i = 0; i < count; i++) {
+        // A blocked signal is not ignored, whatever nohup(1) has set.
+        struct sigaction present;
+        if (sigaction(numbers[i], NULL, &present) != 0 || present.sa_handler != SIG_IGN) sigaddset(&set, numbers[i]);
+    }
     if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) return -1;
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -75,9 +79,32 @@ static atomic_int noted_descriptor = -1;
 static atomic_uint arrived[2][NSIG];
 static volatile sig_atomic_t noted_key;
 
+// The signals that end a program, and those that are only passed on to a COMMAND.
+static const int noted_numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int passed_numbers[] = {SIGUSR1, SIGUSR2};
+enum { noted_count = sizeof noted_numbers / sizeof *noted_numbers };
+
+// Whether the program was started with a signal ignored, as nohup(1) does: it stays so. Known before any is noted.
+static atomic_int ignored_at_start[NSIG];
+static atomic_int knows_ignored;
+
+void clinux_know_ignored_signals(void) {
+    if (atomic_exchange(&knows_ignored, 1)) return;
+    for (int i = 0; i < noted_count; i++) {
+        struct sigaction present;
+        int number = noted_numbers[i];
+        int is_ignored = sigaction(number, NULL, &present) == 0 && present.sa_handler == SIG_IGN;
+        atomic_store(&ignored_at_start[number], is_ignored);
+    }
+}
+
+int clinux_ignores_from_start(int number) { return atomic_load(&ignored_at_start[number]); }
+
+static volatile sig_atomic_t last_noted;
+
 static void note(int number, siginfo_t *information, void *context) {
     (void)context;
-    noted = number;
+    noted = last_noted = number;
     int is_from_terminal = information->si_code > 0;  // SI_KERNEL; SI_USER and the others of processes are not above 0
     if (is_from_terminal) noted_key = number;
     atomic_fetch_add(&arrived[is_from_terminal][number], 1);
@@ -102,14 +129,30 @@ int clinux_noted_descriptor(void) {
     return none;
 }
 
+static void note_passed(int number, siginfo_t *information, void *context) {
+    (void)context;
+    atomic_fetch_add(&arrived[information->si_code > 0][number], 1);
+    clinux_interrupt();
+}
+
+void clinux_note_passed_signals(void) {
+    struct sigaction action = {.sa_sigaction = note_passed, .sa_flags = SA_SIGINFO | SA_RESTART}, present;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof passed_numbers / sizeof *passed_numbers; i++) {
+        int number = passed_numbers[i];
+        // One that the program ignores, or handles itself, is not passed on.
+        if (sigaction(number, NULL, &present) == 0 && present.sa_handler == SIG_DFL) sigaction(number, &action, NULL);
+    }
+}
+
 void clinux_note_signals(void) {
+    clinux_know_ignored_signals();
     atomic_store(&notes, 1);
     struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO};  // without SA_RESTART: a sleep ends
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    sigaction(SIGQUIT, &action, NULL);
+    for (int i = 0; i < noted_count; i++) {
+        if (!clinux_ignores_from_start(noted_numbers[i])) sigaction(noted_numbers[i], &action, NULL);
+    }
 }
 
 void clinux_ignore_keys(void) {
@@ -118,16 +161,32 @@ void clinux_ignore_keys(void) {
 }
 
 void clinux_restore_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        signal(numbers[i], SIG_DFL);
-        for (int origin = 0; origin < 2; origin++) atomic_store(&arrived[origin][numbers[i]], 0);
+    for (int i = 0; i < noted_count; i++) {
+        signal(noted_numbers[i], clinux_ignores_from_start(noted_numbers[i]) ? SIG_IGN : SIG_DFL);
+        for (int origin = 0; origin < 2; origin++) atomic_store(&arrived[origin][noted_numbers[i]], 0);
     }
     noted = noted_key = 0;
     atomic_store(&notes, 0);
 }
 
 int clinux_noted_signal(void) { return noted; }
+
+int clinux_last_signal(void) { return last_noted; }
+
+static atomic_int ends_by_interrupt;
+
+void clinux_end_by_interrupt(void) { atomic_store(&ends_by_interrupt, 1); }
+
+static void end_by_interrupt(void) {
+    if (!atomic_load(&ends_by_interrupt)) return;
+    fflush(NULL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    signal(SIGINT, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(SIGINT);
+}
 
 int clinux_notes_signals(void) { return atomic_load(&notes); }
 
@@ -217,6 +276,7 @@ void clinux_stop(void) {
 
 void clinux_prepare_process(void) {
     signal(SIGXFSZ, SIG_IGN);
+    atexit(end_by_interrupt);  // the first that is registered is the last that runs
     // Swift's runtime prints a backtrace for a key that a person presses.
     struct sigaction quit;
     if (sigaction(SIGQUIT, NULL, &quit) == 0 && quit.sa_handler != SIG_IGN) signal(SIGQUIT, SIG_DFL);

@@ -25,7 +25,7 @@ static struct sigaction before[NSIG];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE};
-static const int endings[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+static const int endings[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 static const int happenings[] = {SIGWINCH, SIGTSTP, SIGCONT};
 
 int clinux_terminal_size(int descriptor, int32_t *columns, int32_t *rows) {

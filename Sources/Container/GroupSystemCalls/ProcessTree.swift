@@ -50,17 +50,8 @@ package enum ProcessTree {
     /// Whether a process is in the process group of this one. System calls: getpgid(2)
     package static func isInOwnGroup(_ process: Int32) -> Bool { getpgid(process) == getpgrp() }
 
-    /// Whether a process ignores a signal; false if there is no such process. Reads /proc/PID/status.
-    package static func ignores(_ process: Int32, _ signal: Int32) -> Bool {
-        let status = try? FileDescriptor.open(path: Array("/proc/\(process)/status".utf8), .reading)
-            .readAll(limit: 1 << 16)
-        let lines = status?.split(separator: UInt8(ascii: "\n")) ?? []
-        guard let line = lines.first(where: { $0.starts(with: "SigIgn:".utf8) }),
-            let digits = line.split(separator: UInt8(ascii: "\t")).last,
-            let mask = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { return false }
-        return mask >> UInt64(signal - 1) & 1 == 1
-    }
+    /// Whether this process leads its session: it alone gets the signal that its terminal is gone. System calls: getsid(2)
+    package static var leadsSession: Bool { getsid(0) == getpid() }
 
     /// Sends a signal to a process. System calls: kill(2)
     package static func signal(_ process: Int32, _ number: Int32) { _ = kill(process, number) }

@@ -67,6 +67,16 @@ package struct TerminationSignals: Sendable {
     /// Gives these signals their default effect again, and forgets those that have arrived. System calls: sigaction(2)
     package static func restoreDefaults() { clinux_restore_signals() }
 
+    /// The last signal that arrived, also where `restoreDefaults` was called since; nil if none has.
+    package static var last: Int32? {
+        let number = clinux_last_signal()
+        return number == 0 ? nil : number
+    }
+
+    /// Has exit(3) end this process by SIGINT, so that a shell that has got it, too, ends its script. Only for a process
+    /// that `StandardStreams.prepare` was called in. System calls: none
+    package static func endByInterrupt() { clinux_end_by_interrupt() }
+
     /// The last signal that arrived.
     package var received: Int32? { Self.latest }
 
@@ -102,22 +112,35 @@ package struct TerminationSignals: Sendable {
 /// The signals of `TerminationSignals`, one after the other, with their origin. The signals of several arrivals with the
 /// same number, before the next look, are one.
 package struct ArrivedSignals: Sendable {
-    private static let numbers: [Signal] = [.interrupt, .terminate, .hangup, .quit]
+    private let numbers: [Int32]
     /// How many had arrived at the last look, of those from processes and of those from a terminal.
-    private var seen = numbers.map { _ in [0, 0] as [UInt32] }
+    private var seen: [[UInt32]]
+
+    private init(_ numbers: [Int32]) {
+        self.numbers = numbers
+        seen = numbers.map { _ in [0, 0] }
+    }
 
     /// All that have arrived in this process.
-    package init() {}
+    package init() { self.init([Signal.interrupt, .terminate, .hangup, .quit].map(\.rawValue)) }
+
+    /// SIGUSR1 and SIGUSR2, from now on: they do not end a program that passes them on. System calls: sigaction(2)
+    package static func passedOn() -> ArrivedSignals {
+        clinux_note_passed_signals()
+        var signals = ArrivedSignals([SIGUSR1, SIGUSR2])
+        while signals.next() != nil {}
+        return signals
+    }
 
     /// Returns the next one: its number, and whether the terminal has sent it, because of a key or because the terminal
     /// is gone, rather than a process. Returns nil if there is none.
     package mutating func next() -> (number: Int32, isFromTerminal: Bool)? {
-        for (index, signal) in Self.numbers.enumerated() {
+        for (index, number) in numbers.enumerated() {
             for origin in 0...1 {
-                let count = clinux_arrived_signals(signal.rawValue, Int32(origin))
+                let count = clinux_arrived_signals(number, Int32(origin))
                 if count == seen[index][origin] { continue }
                 seen[index][origin] = count
-                return (signal.rawValue, origin == 1)
+                return (number, origin == 1)
             }
         }
         return nil

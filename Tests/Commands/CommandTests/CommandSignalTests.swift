@@ -65,15 +65,81 @@ struct `Signals while COMMAND runs` {
         try await openGate()
     }
 
-    @Test func `what ignores the signal is not waited for`() async throws {
+    @Test func `what ignores the signal keeps the lock, until another signal`() async throws {
         let command = try start(
             "lock", container.path, "a", "--", "sh", "-c", #"trap '' TERM; cat "$GATE" & trap - TERM; echo begun; wait"#
         )
         #expect(try await command.readLine() == "begun")
         command.signal(SIGTERM)
+        #expect(try await command.readLine(from: .errors)?.contains("waiting for 'cat") == true)
+        #expect(try await isLocked())
+        command.signal(SIGTERM)
         #expect(try await command.end() == 128 + SIGTERM)
         #expect(try await isLocked() == false)
         try await openGate()
+    }
+
+    @Test(arguments: [SIGHUP, SIGINT]) func `a signal that is ignored from the start stays so, also in COMMAND`(
+        signal: Int32
+    ) async throws {
+        let name = signal == SIGHUP ? "HUP" : "INT"
+        let command = try container.start(
+            "sh",
+            [
+                "-c", "trap '' \(name); exec groupctl lock \"$0\" a -- sh -c 'echo begun; cat \"$GATE\"; echo end'",
+                container.path,
+            ],
+            environment: ["GATE": gate])
+        #expect(try await command.readLine() == "begun")
+        command.signal(signal)
+        #expect(try await isLocked())
+        try await openGate()
+        let outcome = try await command.finish()
+        #expect(outcome.status == 0 && outcome.lines.last == "end", "\(outcome)")
+    }
+
+    @Test func `SIGUSR1 is passed on to COMMAND`() async throws {
+        let script =
+            #"use POSIX; sigaction(SIGUSR1, POSIX::SigAction->new(sub { syswrite STDOUT, "message\n" })); "#
+            + #"syswrite STDOUT, "begun\n"; sleep 600 for 1..2"#
+        let command = try start("lock", container.path, "a", "--", "perl", "-e", script)
+        #expect(try await command.readLine() == "begun")
+        command.signal(SIGUSR1)
+        #expect(try await command.readLine() == "message")
+        #expect(try await isLocked())
+        command.signal(SIGTERM)
+        #expect(try await command.end() == 128 + SIGTERM)
+    }
+
+    @Test func `a shell that gets the interrupt, too, ends its loop`() async throws {
+        // The shell ignores nothing and waits for its child: it ends only if the child was ended by the interrupt.
+        let script =
+            #"for i in 1 2; do groupctl lock "$0" a -- sh -c 'echo begun; kill -INT 0; sleep 60'; done; echo after"#
+        let outcome = try await container.start("bash", ["-c", script, container.path]).finish()
+        #expect(outcome.status == 128 + SIGINT && outcome.lines == ["begun"], "\(outcome)")
+    }
+
+    @Test(.needs("python3")) func `COMMAND gets the end of the terminal if groupctl leads its session`() async throws {
+        let script = """
+            import os, pty, sys
+            child, terminal = pty.fork()
+            if child == 0: os.execvp("groupctl", ["groupctl", "lock", sys.argv[1], "a", "--", "sh", "-c",
+                                                  "echo begun; sleep 600"])
+            while b"begun" not in os.read(terminal, 100): pass
+            os.close(terminal)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            """
+        let outcome = try await container.start("python3", ["-c", script, container.path]).finish()
+        #expect(outcome.text == "\(128 + SIGHUP)\n", "\(outcome)")
+        #expect(try await isLocked() == false)
+    }
+
+    @Test func `an interrupted refresh has the status of the signal`() async throws {
+        let command = try start("refresh", container.path, "w", "--", "sh", "-c", "echo begun >&2; sleep 600")
+        #expect(try await command.readLine(from: .errors) == "begun")
+        command.signal(SIGTERM)
+        let outcome = try await command.finish()
+        #expect(outcome.status == 128 + SIGTERM && outcome.text == "failed\n", "\(outcome)")
     }
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])

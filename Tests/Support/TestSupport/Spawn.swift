@@ -15,6 +15,8 @@ struct Spawn {
     var environment: [String]
     /// The descriptors that become its standard input, output and error.
     var streams: (Int32, Int32, Int32)
+    /// Whether it leads a process group of its own. A program that does cannot lead a session.
+    var hasOwnGroup = true
 
     /// Returns the tests' environment, with this package's executables to be found first. A nil removes the variable.
     static func environment(_ changes: [String: String?] = [:]) -> [String] {
@@ -37,7 +39,7 @@ struct Spawn {
         return ProcessLife(of: identifier).reap()
     }
 
-    /// Starts the program in a process group of its own, with every signal as a shell would leave it.
+    /// Starts the program, with every signal as a shell would leave it.
     func start() throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -55,7 +57,8 @@ struct Spawn {
         unsafe sigfillset(&signals)
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         unsafe posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+        let group = hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0
+        let flags = group | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
         unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var identifier: pid_t = 0

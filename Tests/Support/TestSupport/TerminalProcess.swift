@@ -34,9 +34,9 @@ package final class TerminalProcess {
         settingsBefore = try Self.settings(path)
         let program = BuildDirectory.resolve(words.first ?? "")
         let spawn = Spawn(
-            words: (["setsid", "--ctty", "--wait", program] + words.dropFirst()).map(\.commandBytes),
+            words: (["setsid", "--ctty", program] + words.dropFirst()).map(\.commandBytes),
             environment: Spawn.environment(environment.merging(["TERM": "xterm"]) { own, _ in own }),
-            streams: (slave, slave, slave))
+            streams: (slave, slave, slave), hasOwnGroup: false)
         life = ProcessLife(of: try spawn.start())
         output = Drain(owning: try keyboard.duplicate().release())
     }

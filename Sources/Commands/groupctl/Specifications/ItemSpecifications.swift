@@ -114,7 +114,9 @@ extension GroupControl {
         positionals: [group, item],
         environment: [
             HelpEntry(
-                "VISUAL, EDITOR", "The editor, a line for sh(1). One with its own window has to wait: 'code --wait'."),
+                "VISUAL, EDITOR",
+                "The editor, a line for sh(1); VISUAL only on a terminal that is not dumb (TERM). One with its own window has to wait: 'code --wait'."
+            ),
             HelpEntry("TMPDIR", "The directory of the copy; otherwise /tmp."),
         ],
         examples: [
@@ -206,7 +208,7 @@ extension GroupControl {
     static let lock = CommandSpecification(
         name: "lock",
         summary:
-            "Runs COMMAND while holding a lock on all of the items: an exclusive lock or, with --shared, a shared lock. A signal to groupctl is passed on to COMMAND and to what COMMAND has started in its process group, and the lock lasts until these have ended, or until another signal. Processes that COMMAND leaves in the background can outlive the lock, and so can those that it has started if groupctl is killed (SIGKILL): the kernel kills COMMAND then, and frees the lock at once. groupctl ends with COMMAND's status; with 126 if COMMAND cannot be executed, with 127 if it was not found.",
+            "Runs COMMAND while holding a lock on all of the items: an exclusive lock or, with --shared, a shared lock. A signal to groupctl is passed on to COMMAND and to what COMMAND has started in its process group, also to what ignores it, and the lock lasts until COMMAND has ended, and then until the others have, or until another signal. SIGUSR1 and SIGUSR2 are passed on to COMMAND alone. A signal that nohup has set to be ignored is ignored. Processes that COMMAND leaves in the background can outlive the lock, and so can those that it has started if groupctl is killed (SIGKILL): the kernel kills COMMAND then, and frees the lock at once. groupctl ends with COMMAND's status; with 126 if COMMAND cannot be executed, with 127 if it was not found.",
         usage: ["groupctl lock GROUP PATH… [--shared] -- COMMAND [ARG…]"],
         options: [
             .flag("shared", help: "Lock for reading: other readers go on, writers wait."),

@@ -222,8 +222,18 @@ void clinux_end_deferral(void);
 // Stops this process as SIGTSTP does; returns when it goes on. For any other thread.
 void clinux_stop(void);
 
-// Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT leave their number behind and do nothing else.
+// Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT leave their number behind and do nothing else. One that was ignored when the
+// program was started, as by nohup(1), stays so.
 void clinux_note_signals(void);
+// Looks which of these are ignored, unless that is known; to be called before the first is noted or given a handler.
+void clinux_know_ignored_signals(void);
+int clinux_ignores_from_start(int number);
+// Makes SIGUSR1 and SIGUSR2 be counted, and do nothing else.
+void clinux_note_passed_signals(void);
+// The last of the noted signals, also after clinux_restore_signals; 0 if none.
+int clinux_last_signal(void);
+// Has exit(3) end this process by SIGINT, after all else: a shell that has got it, too, ends its script only then.
+void clinux_end_by_interrupt(void);
 
 // Makes SIGINT and SIGQUIT, which the keys of a terminal send, do nothing.
 void clinux_ignore_keys(void);
