@@ -181,8 +181,8 @@ struct `A client of a server that is no etcd` {
     @Test func `an answer that takes longer than the limit comes, if something of it always comes`() throws {
         let server = try FakeServer("unhurried")
         var configuration = try EtcdConfiguration(endpoints: [server.endpoint])
-        configuration.requestLimit = .seconds(1)
-        // 54 pieces, 50 ms apart
+        configuration.requestLimit = .seconds(4)
+        // 54 pieces, 100 ms apart
         #expect(try EtcdClient(configuration).range(.key(bytes("a"))).keyValues.count == 1)
     }
 

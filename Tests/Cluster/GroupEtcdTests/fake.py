@@ -69,7 +69,7 @@ def serve(connection):
             body = answer(GOOD)
             for start in range(0, len(body), 4):
                 connection.sendall(body[start : start + 4])
-                time.sleep(0.05)
+                time.sleep(0.1)
         elif how == "garbage":
             connection.sendall(answer(os.urandom(5000)))
         elif how == "noise":
