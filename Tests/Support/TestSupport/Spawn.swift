@@ -47,6 +47,8 @@ struct Spawn {
         unsafe posix_spawn_file_actions_adddup2(&actions, streams.0, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, streams.1, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, streams.2, 2)
+        // What `swift test` has left open would count against a limit of open files.
+        unsafe addCloseFrom(&actions, 3)
 
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -85,6 +87,10 @@ struct Spawn {
         return unsafe body(pointers)
     }
 }
+
+// Swift does not see the functions of glibc that need _GNU_SOURCE.
+@_silgen_name("posix_spawn_file_actions_addclosefrom_np") @discardableResult
+private func addCloseFrom(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ first: Int32) -> Int32
 
 /// Returns whether a program succeeds, as root or with what is installed here. The program's output is discarded.
 package func succeeds(_ words: [String]) -> Bool { Spawn.status(of: words) == 0 }
