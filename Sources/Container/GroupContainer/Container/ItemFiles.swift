@@ -195,15 +195,15 @@ extension OpenContainer {
         while links.count < 40 {
             guard let (link, target) = link(on: current) else {
                 guard let first = links.first else { return }
-                var advice = "name the item '\(printable(current.bytes))'"
-                if isFollowed {
-                    let names = links.map { "'\(printable($0.bytes))'" }.joined(separator: ", ")
-                    advice += ", and \(names), as a link may lead elsewhere later"
-                }
+                let names = links.map { "'\(printable($0.bytes))'" }.joined(separator: ", ")
+                let following = CoordinationError.Remedy(
+                    .choosePath,
+                    "name the item '\(printable(current.bytes))', and \(names), as a link may lead elsewhere later")
                 throw CoordinationError(
                     .invalidArgument, operation: operation, item: printable(location.bytes),
                     reason: "'\(printable(first.bytes))' is a symbolic link, and \(reason)",
-                    remedy: .init(.choosePath, advice))
+                    remedy: isFollowed
+                        ? following : .init(.choosePath, "name the item '\(printable(current.bytes))'"))
             }
             links.append(link)
             do {

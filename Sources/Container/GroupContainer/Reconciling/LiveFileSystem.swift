@@ -30,7 +30,8 @@ final class LiveFileSystem {
     /// The handle on the lock file through which locks are queried; no lock is set through it.
     private var handle: LockFile.Handle?
     private var directories: [ItemLocation?: OpenDirectory] = [:]
-    private static let openDirectories = 64
+    /// The number of directories that are kept open.
+    var openDirectories = 64
     private var lastDirectory: (location: ItemLocation?, directory: OpenDirectory)?
     /// Whether no process held a lock for writing at the first check in this round; nil before that check.
     private var isUnlocked: Bool?
@@ -120,7 +121,7 @@ final class LiveFileSystem {
             endRound()
             open = try container.directory(at: directory)
         }
-        if directories.count >= Self.openDirectories { directories = [:] }
+        if directories.count >= openDirectories { directories = [:] }
         directories[directory] = open
         return open
     }

@@ -103,7 +103,7 @@ final class EventLoop: Sendable {
             }
             let slice = backlog.next()
             leaders.removeAll { entry in
-                if serve(entry.leader, slice, more: !backlog.isEmpty) { return false }
+                if serve(entry.leader, entry.election, slice, more: !backlog.isEmpty) { return false }
                 let isGone = entry.leader.container.isGone
                 // Readers that sleep look whether the container is still there.
                 entry.leader.container.memberTable.noteRemoval()
@@ -132,14 +132,16 @@ final class EventLoop: Sendable {
             try leader.begin()
             return leader
         } catch {
-            report(error, of: election.container)
+            report(error, of: election)
             election.resign(tryingAgain: true)
             return nil
         }
     }
 
     /// Serves a leader. Returns false if the leader cannot go on, or if another member has taken over.
-    private func serve(_ leader: Leader, _ slice: Backlog.Slice, more: Bool) -> Bool {
+    private func serve(
+        _ leader: Leader, _ election: LeaderElection, _ slice: Backlog.Slice, more: Bool
+    ) -> Bool {
         do throws(CoordinationError) {
             if slice.isIncomplete { leader.compareEverything() }
             try leader.serve(slice.events.filter { leader.owns($0.watch) }, more: more)
@@ -149,13 +151,14 @@ final class EventLoop: Sendable {
             }
             return !leader.isSuperseded
         } catch {
-            report(error, of: leader.container)
+            report(error, of: election)
             return false
         }
     }
 
-    private func report(_ error: CoordinationError, of container: OpenContainer) {
-        container.diagnostics.report(
+    private func report(_ error: CoordinationError, of election: LeaderElection) {
+        election.noteFailure(error)
+        election.container.diagnostics.report(
             .leadershipFailed, item: error.item, "watching ended, and is tried again: \(error)")
     }
 }

@@ -57,6 +57,7 @@ final class Leader {
         let nothing = JournalView(beginningAt: try translating(container.journal.log.start()))
         view = LiveFileSystem(container, nothing, term: term, under: nil)
         view.wakesReadersLater = true
+        if (try? container.directory.root.checkRoom(forFiles: 96)) == nil { view.openDirectories = 1 }
         treeWatcher = TreeWatcher(view)
         switch queue {
         case .success(let queue): (self.queue, view.queue) = (queue, queue)

@@ -27,8 +27,9 @@ final class LeaderElection: Sendable {
     private let shortage = Guarded<String?>(nil)
     /// How often `shortage` has changed.
     private let shortages = Atomic<UInt64>(0)
-    /// The files that a leader has open at a time, apart from those that every member has.
-    private static let neededFiles = 10
+    /// The files that a leader has open at a time, apart from those that every member has; more after a term in which
+    /// these were too few.
+    private let neededFiles = Guarded(16)
 
     private init(_ container: OpenContainer) { self.container = container }
 
@@ -82,7 +83,7 @@ final class LeaderElection: Sendable {
     private func apply() {
         let present = container.memberTable.map.load64(MemberTableLayout.term)
         do throws(Errno) {
-            try container.directory.root.checkRoom(forFiles: Self.neededFiles)
+            try container.directory.root.checkRoom(forFiles: neededFiles.withLock { $0 })
         } catch {
             noteShortage(error)
             return applyLater()
@@ -134,6 +135,12 @@ final class LeaderElection: Sendable {
             return deputy
         }
         deputy?.end()
+    }
+
+    /// Notes the error that has ended the member's term: where files were too few, the next one needs more, or it would
+    /// end in the same way.
+    func noteFailure(_ error: CoordinationError) {
+        if error.code == .limitReached { neededFiles.withLock { $0 = min($0 * 2, 256) } }
     }
 
     /// Notes why this member cannot lead, and wakes its followers if there is no leader; nil: it can.
