@@ -35,8 +35,9 @@ struct ServedMounts {
         // A mount that fails is looked at again when it is unmounted.
         mounts.removeAll(where: failed.contains)
         let now = monotonicNanoseconds()
+        if mounts.isEmpty { next = .max }
         if now < next { return failed }
-        next = mounts.isEmpty ? .max : now + Self.period
+        next = now + Self.period
         let begins = state.withLock { state in
             defer { state.isLooking = true }
             return !state.isLooking
