@@ -92,7 +92,8 @@ package struct CommandProcess: ~Copyable {
 extension CommandProcess {
     /// Runs COMMAND while this process holds a lock, and returns the exit status.
     ///
-    /// After a signal, also waits for what COMMAND has started in this process's group; another signal ends this wait. Before and after the call, signals have their default effect.
+    /// After a signal, also waits for what COMMAND has started in this process's group; another signal ends this wait.
+    /// Before and after the call, signals have their default effect.
     package static func runUnderLock(
         _ command: [[UInt8]], variables: [(name: String, value: [UInt8])], for run: borrowing CommandRun
     ) throws(Errno) -> Int32 {

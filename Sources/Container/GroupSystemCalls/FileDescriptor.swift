@@ -134,7 +134,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
         let number = number
         var copies: [Int32] = []
         defer { for copy in copies { close(copy) } }
-        while copies.count < count { copies.append(try check { fcntl(number, F_DUPFD_CLOEXEC, 3) }) }
+        while copies.count < count {
+            do throws(Errno) {
+                copies.append(try check { fcntl(number, F_DUPFD_CLOEXEC, 3) })
+            } catch {
+                // Of a limit that is not above 3, the kernel says so in another way.
+                throw error == .invalid ? Errno.tooManyFiles : error
+            }
+        }
     }
 
     /// Reads up to the end, or until there are `limit` bytes or more. With the size that the file has had a moment ago,
