@@ -27,6 +27,10 @@ struct ServedMounts {
     /// Returns the mounts whose file system was found to fail since the last call, and has another thread look at all
     /// when it is time.
     mutating func take(in container: OpenContainer) -> [Mount] {
+        take(at: monotonicNanoseconds()) { Self.fails($0, in: container) }
+    }
+
+    mutating func take(at now: Int64, _ fails: @escaping @Sendable (Mount) -> Bool) -> [Mount] {
         if mounts.isEmpty { return [] }
         let failed = state.withLock { state in
             defer { state.failed = [] }
@@ -34,7 +38,6 @@ struct ServedMounts {
         }
         // A mount that fails is looked at again when it is unmounted.
         mounts.removeAll(where: failed.contains)
-        let now = monotonicNanoseconds()
         if mounts.isEmpty { next = .max }
         if now < next { return failed }
         next = now + Self.period
@@ -46,7 +49,7 @@ struct ServedMounts {
         let (mounts, state) = (mounts, state)
         do throws(Errno) {
             try WorkThread.start {
-                let failed = mounts.filter { Self.fails($0, in: container) }
+                let failed = mounts.filter(fails)
                 state.withLock { $0 = State(isLooking: false, failed: failed) }
                 if !failed.isEmpty { EventLoop.shared.wake() }
             }
