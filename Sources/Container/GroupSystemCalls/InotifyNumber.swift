@@ -20,6 +20,13 @@ package enum InotifyNumber {
         }
     }
 
+    /// Whether the next inotify queue gets a descriptor below that number. System calls: where none is reserved,
+    /// eventfd(2) and close(2)
+    static func isBelow(_ limit: Int32) throws(Errno) -> Bool {
+        if let number = reserve.withLock(\.number) { return number < limit }
+        return FileDescriptor(owning: try check { clinux_eventfd() }).number < limit
+    }
+
     /// Frees the reserved number, so that the next descriptor that is opened, the queue's, gets it; another thread that
     /// opens a file at this moment may get it instead.
     /// System calls: close(2)

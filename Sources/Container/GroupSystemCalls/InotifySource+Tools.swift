@@ -61,9 +61,9 @@ private struct Library {
     /// know.
     /// System calls: memfd_create(2), inotify_init(2), inotify_add_watch(2), fcntl(F_SETFD)
     private func find() throws(Errno) -> Int32 {
+        // The library would keep a number that is too high: better not to begin.
+        if !(try InotifyNumber.isBelow(Self.descriptorLimit)) { throw .tooManyFiles }
         let sentinel = try FileDescriptor.inMemory()
-        // The library would get about this number too, and keep it: better not to begin.
-        if sentinel.number >= Self.descriptorLimit { throw .tooManyFiles }
         let inode = try sentinel.status().inode
         // Another queue of the process may watch a directory of the same inode number on another disk.
         let others = try descriptors(watching: inode).map(\.number)
