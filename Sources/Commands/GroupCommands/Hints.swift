@@ -35,7 +35,8 @@ package func hint(for error: CoordinationError) -> String? {
     case .raiseOpenFiles where error.cause as? Errno == .tooManyFilesInSystem:
         return "\(remedy.text): sysctl fs.file-max"
     case .raiseOpenFiles: return "\(remedy.text): ulimit -n"
-    case .raiseProcesses: return "\(remedy.text): ulimit -u"
+    case .raiseProcesses: return "\(remedy.text): ulimit -u, ulimit -v"
+    case .raiseMemory: return "\(remedy.text): ulimit -v"
     case .raiseFileSize: return "\(remedy.text): ulimit -f"
     default: return nil
     }

@@ -1,4 +1,3 @@
-import Dispatch
 package import GroupSystemCalls
 import Synchronization
 
@@ -75,7 +74,7 @@ extension MemberTable {
         map.wakeAll(at: MemberTableLayout.removals)
     }
 
-    private static let readersPeriod: Int64 = 100_000_000
+    fileprivate static let readersPeriod: Int64 = 100_000_000
 
     /// Wakes all sleepers, and those that watch the status, which has changed, too; only two loads where there are
     /// none. With `sparesDelivery`, does not wake the thread of this member whose reader is offered, if there is no
@@ -205,8 +204,6 @@ package final class WakeWaiter: Sendable {
     private let state = Guarded(State())
     private let memberTable: MemberTable
     private let word: Int
-    /// A serial queue: it gets a thread at once, and takes none of a pool's.
-    private let queue = DispatchQueue(label: "group-container.follow")
 
     package init(_ memberTable: MemberTable, word: Int) { (self.memberTable, self.word) = (memberTable, word) }
 
@@ -225,7 +222,7 @@ package final class WakeWaiter: Sendable {
                     return (false, !state.isRunning)
                 }
                 if isCancelled { return continuation.resume() }
-                if starts { queue.async { self.run() } }
+                if starts { start() }
                 // The thread may be asleep already, after a check from before this waiter came, or until a later
                 // moment.
                 if hasMore() {
@@ -254,6 +251,25 @@ package final class WakeWaiter: Sendable {
         if wasLast { Interruption.raise() }
     }
 
+    private func start() {
+        do throws(Errno) {
+            try WorkThread.start { self.run() }
+        } catch {
+            // The process may start no thread. The tasks look again, as often as a thread that may only read.
+            pause(nanoseconds: MemberTable.readersPeriod)
+            wakeAll { $0.isRunning = false }
+        }
+    }
+
+    private func wakeAll(_ body: (inout State) -> Void = { _ in }) {
+        let woken = state.withLock { state in
+            body(&state)
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in woken { waiter.continuation.resume() }
+    }
+
     private func run() {
         while true {
             let seen = Interruption.latest
@@ -264,11 +280,7 @@ package final class WakeWaiter: Sendable {
             if looks.isEmpty { return }
             let limit = moment.map { max(0, $0 - monotonicNanoseconds()) }
             memberTable.awaitWake(on: word, atMost: limit, since: seen) { looks.contains { $0() } }
-            let woken = state.withLock { state in
-                defer { state.waiters = [:] }
-                return Array(state.waiters.values)
-            }
-            for waiter in woken { waiter.continuation.resume() }
+            wakeAll()
         }
     }
 }

@@ -139,6 +139,30 @@ struct `watch-group` {
         }
     }
 
+    @Test(.needs("prlimit")) func `watch-group says that it may start no thread, and watches when it may`() async throws
+    {
+        let container = try TemporaryContainer()
+        // With less memory, it cannot open the container; with more, there is some for the stack of a thread.
+        var (size, line) = (28_000, String?.none)
+        var words: [String] {
+            ["-c", "ulimit -S -v $0; exec watch-group \"$1\" --since start", "\(size)", container.path]
+        }
+        var watcher = try container.start("sh", words)
+        while size < 60_000 {
+            line = try await watcher.readLine()
+            if line != nil { break }
+            #expect(try await [1, 127].contains(watcher.end()))
+            size += 500
+            watcher = try container.start("sh", words)
+        }
+        #expect(line?.hasPrefix("degraded\t") == true && line?.contains("no further thread") == true, "\(line ?? "")")
+        #expect(succeeds(["sh", "-c", "echo 1 > \"$0/x\"", container.path]))
+        #expect(succeeds(["prlimit", "--pid", "\(watcher.identifier)", "--as=unlimited"]))
+        #expect(try await watcher.readLine() == "created\tx")
+        watcher.signal(SIGTERM)
+        #expect(try await watcher.end() == 128 + SIGTERM)
+    }
+
     @Test func `watch-group with a slow reader loses no line and blocks no process`() async throws {
         let container = try TemporaryContainer()
         let name = String(repeating: "n", count: 250)

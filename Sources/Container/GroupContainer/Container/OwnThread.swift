@@ -36,7 +36,8 @@ extension CoordinationError {
             .limitReached, operation: "coordinate", reason: "no thread could be started: \(errno)",
             remedy: .init(
                 .raiseProcesses,
-                "run fewer closures at a time, or raise the limit of processes and threads (RLIMIT_NPROC)"),
+                "run fewer closures at a time, or raise the limit of processes and threads (RLIMIT_NPROC), or of memory (RLIMIT_AS)"
+            ),
             cause: errno)
     }
 }

@@ -19,6 +19,7 @@ package struct StatusWatch: ~Copyable {
     /// System calls: epoll_create1(2), eventfd(2), inotify_init1(2), clone(2)
     package init(_ container: Container) throws(CoordinationError) {
         let parts: (bell: Bell, ends: PathWatch, poller: Poller)
+        let what = "the status of \(container.path)"
         do throws(Errno) {
             parts = (try Bell(), try PathWatch.ofClosing(), try Poller())
             parts.ends.watch([container.opened.directory.path + Array("/.group/members".utf8)])
@@ -26,7 +27,15 @@ package struct StatusWatch: ~Copyable {
             try parts.poller.add(parts.ends.descriptor)
             try parts.bell.start()
         } catch {
-            throw CoordinationError(error, operation: "watch", item: "the status of \(container.path)")
+            // The kernel says the same of open files and of inotify instances.
+            if error == .tooManyFiles, (try? container.opened.directory.root.checkRoom(forFiles: 2)) != nil {
+                throw CoordinationError(
+                    .limitReached, operation: "watch", item: what, reason: "this user has too many inotify instances",
+                    remedy: .init(
+                        .raiseInotifyInstances, "end other watchers, or raise the limit fs.inotify.max_user_instances"),
+                    cause: error)
+            }
+            throw CoordinationError(error, operation: "watch", item: what)
         }
         self.container = container.opened
         bell = parts.bell

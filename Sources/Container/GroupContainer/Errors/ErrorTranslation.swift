@@ -57,7 +57,13 @@ extension CoordinationError {
             (.limitReached, Remedy(.raiseOpenFiles, "raise the machine's limit of open files (fs.file-max)"))
         case .tooManyFiles: (.limitReached, Remedy(.raiseOpenFiles, "raise the limit of open files (RLIMIT_NOFILE)"))
         case .tryAgain:
-            (.limitReached, Remedy(.raiseProcesses, "raise the limit of processes and threads (RLIMIT_NPROC)"))
+            (
+                .limitReached,
+                Remedy(
+                    .raiseProcesses, "raise the limit of processes and threads (RLIMIT_NPROC), or of memory (RLIMIT_AS)"
+                )
+            )
+        case .noMemory: (.limitReached, Remedy(.raiseMemory, "free memory, or raise the limit of memory (RLIMIT_AS)"))
         default: (.inputOutput, nil)
         }
     }

@@ -161,8 +161,13 @@ extension CoordinationError.Remedy.Code {
     public static let mountProc = Self(rawValue: "mountProc")
     /// Raise the limit of open files (RLIMIT_NOFILE).
     public static let raiseOpenFiles = Self(rawValue: "raiseOpenFiles")
-    /// Raise the limit of processes and threads (RLIMIT_NPROC).
+    /// Raise the limit of inotify instances of a user (fs.inotify.max_user_instances), or end other watchers.
+    public static let raiseInotifyInstances = Self(rawValue: "raiseInotifyInstances")
+    /// Raise the limit of processes and threads (RLIMIT_NPROC), or of the process's memory (RLIMIT_AS): a thread needs
+    /// memory, too.
     public static let raiseProcesses = Self(rawValue: "raiseProcesses")
+    /// Free memory, or raise the limit of the process's memory (RLIMIT_AS).
+    public static let raiseMemory = Self(rawValue: "raiseMemory")
     /// Raise the limit of file sizes (RLIMIT_FSIZE).
     public static let raiseFileSize = Self(rawValue: "raiseFileSize")
 }

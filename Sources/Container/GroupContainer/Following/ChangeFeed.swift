@@ -116,7 +116,9 @@ struct ChangeFeed: Feed {
             }
             if let change = nextOfTransaction() { return change }
             switch try step() {
-            case .end: if !lookForLeader() && !noteShortage() { return nil }
+            case .end:
+                following?.election.applyIfDue()
+                if !lookForLeader() && !noteShortage() { return nil }
             case .lost: (position, isLost) = (try translating(container.journal.log.end()), true)
             case .gap(let next): (position, isLost) = (next, true)
             case .entry(let entry): if let change = try take(entry) { return change }
@@ -227,6 +229,8 @@ struct ChangeFeed: Feed {
         isLost || wantsSnapshot || listing != nil || rest != nil || container.journal.log.hasMore(behind: position)
             || election?.hasNews(ofShortage: knownShortage) == true
     }
+
+    var due: Int64? { following?.election.due }
 
     /// A check that keeps no part in the election.
     var look: @Sendable () -> Bool {

@@ -189,7 +189,7 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
     var readPosition: Cursor { changes.readPosition }
     var hasMore: Bool { !ready.isEmpty || changes.hasMore }
     var look: @Sendable () -> Bool { changes.look }
-    var due: Int64? { queue.due }
+    var due: Int64? { [queue.due, changes.due].compactMap(\.self).min() }
     var hasMoreOfBatch: Bool { !ready.isEmpty }
     var isSettled: Bool { ready.isEmpty && queue.debouncer.isEmpty }
     var waiter: any FeedWaiter { changes.waiter }

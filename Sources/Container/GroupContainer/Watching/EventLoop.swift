@@ -1,5 +1,4 @@
 import GroupLocking
-import Dispatch
 import GroupSystemCalls
 
 /// The one thread of a process that owns its inotify queue, for all containers of which the process is the leader.
@@ -14,7 +13,6 @@ final class EventLoop: Sendable {
         var poller: Poller?
     }
     private let state = Guarded(State())
-    private static let queue = DispatchQueue(label: "group-container.events")
 
     /// Serves an elected member as leader. To be called from any thread.
     func adopt(_ election: LeaderElection) { change { $0.coming.append(election) } }
@@ -26,24 +24,33 @@ final class EventLoop: Sendable {
     func wake() { state.withLock { $0.poller?.wake() } }
 
     private func change(_ body: (inout State) -> Void) {
-        let (poller, starts) = state.withLock { state -> (Poller?, Bool) in
-            body(&state)
-            if let poller = state.poller { return (poller, false) }
-            state.poller = try? Poller()
-            return (state.poller, true)
+        do throws(Errno) {
+            let (poller, isNew) = try state.withLock { (state) throws(Errno) -> (Poller, Bool) in
+                body(&state)
+                if let poller = state.poller { return (poller, false) }
+                let poller = try Poller()
+                state.poller = poller
+                return (poller, true)
+            }
+            // Not Dispatch, which would block this thread for as long as the process may start no other one.
+            if isNew { try WorkThread.start { self.run(poller) } } else { poller.wake() }
+        } catch {
+            abandon(error)
         }
-        guard let poller else { return abandon() }
-        if starts { Self.queue.async { self.run(poller) } } else { poller.wake() }
     }
 
-    /// Has all new leaders resign: no descriptor is left for the event loop, and a member must not be the leader
-    /// without a thread that does its work.
-    private func abandon() {
+    /// Has all leaders resign: there is no descriptor or no thread for the event loop, and a member must not be the
+    /// leader without a thread that does its work.
+    private func abandon(_ error: Errno) {
         let all = state.withLock { state in
-            defer { (state.coming, state.leaving) = ([], []) }
-            return state.coming
+            defer { state = State() }
+            return state
         }
-        for election in all { election.resign(tryingAgain: true) }
+        for election in all.leaving { election.resign(tryingAgain: false) }
+        for election in all.coming {
+            election.resign(tryingAgain: true)
+            election.noteShortage(error)
+        }
     }
 
     private func run(_ poller: Poller) {
@@ -130,6 +137,7 @@ final class EventLoop: Sendable {
         do {
             let leader = try Leader(election.container, term: term, queue)
             try leader.begin()
+            election.noteShortage(nil)
             return leader
         } catch {
             report(error, of: election)

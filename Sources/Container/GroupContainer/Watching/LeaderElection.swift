@@ -1,6 +1,5 @@
 import GroupBytes
 import GroupLocking
-import Dispatch
 import GroupSystemCalls
 import Synchronization
 
@@ -30,6 +29,8 @@ final class LeaderElection: Sendable {
     /// The files that a leader has open at a time, apart from those that every member has; more after a term in which
     /// these were too few.
     private let neededFiles = Guarded(16)
+    /// When this member is to apply again, where it may start no thread for that; `max`: never.
+    private let application = Atomic(Int64.max)
 
     private init(_ container: OpenContainer) { self.container = container }
 
@@ -89,7 +90,6 @@ final class LeaderElection: Sendable {
             return applyLater()
         }
         guard let handle = try? container.lockFile.borrow() else { return applyLater() }
-        noteShortage(nil)
         let isIdle = phase.withLock { phase -> Bool in
             guard case .idle = phase else { return false }
             phase = .waiting(handle, nil)
@@ -110,6 +110,8 @@ final class LeaderElection: Sendable {
             return false
         }
         if isOver { return waiter.cancel() }
+        // Another member leads.
+        noteShortage(nil)
         supervise(present)
     }
 
@@ -144,12 +146,19 @@ final class LeaderElection: Sendable {
     }
 
     /// Notes why this member cannot lead, and wakes its followers if there is no leader; nil: it can.
-    private func noteShortage(_ cause: Errno?) {
+    func noteShortage(_ cause: Errno?) {
         var reason: String?
         if let cause, !container.hasWatchingLeader {
+            let (lack, remedy) =
+                cause == .tryAgain
+                ? ("start no further thread (\(cause))", "raise the limit of processes and threads, or of memory")
+                : (
+                    "open too few files (\(cause); 'ulimit -n' is \(OpenFiles.limit))",
+                    "close files, or raise the limit"
+                )
             reason =
-                "this process may open too few files (\(cause); 'ulimit -n' is \(OpenFiles.limit)), and no other one "
-                + "watches: changes made without coordination are recorded once one does; close files, or raise the limit"
+                "this process may \(lack), and no other one watches: changes made without coordination are recorded "
+                + "once one does; \(remedy)"
         }
         let isNews = shortage.withLock { shortage in
             if (shortage == nil) == (reason == nil) { return false }
@@ -176,14 +185,32 @@ final class LeaderElection: Sendable {
 
     /// Applies again later: there were too many descriptors or threads, or the leadership could not be kept.
     private func applyLater() {
-        // A thread that sleeps, since a timer of Dispatch needs a descriptor, and ends the process if there is none.
-        Self.later.async {
-            pause(nanoseconds: 1_000_000_000)
-            self.apply()
+        do throws(Errno) {
+            // A thread that sleeps, since a timer of Dispatch needs a descriptor, and ends the process if there is none.
+            try WorkThread.start {
+                pause(nanoseconds: Self.period)
+                self.apply()
+            }
+        } catch {
+            // The followers' own threads do it.
+            application.store(monotonicNanoseconds() + Self.period, ordering: .relaxed)
         }
     }
 
-    private static let later = DispatchQueue(label: "group-container.candidate")
+    private static let period: Int64 = 1_000_000_000
+
+    /// The moment of the monotonic clock from which on a follower is to call `applyIfDue`; nil: never. A load.
+    var due: Int64? {
+        let moment = application.load(ordering: .relaxed)
+        return moment == .max ? nil : moment
+    }
+
+    /// Applies again, where the moment for that has come.
+    func applyIfDue() {
+        let moment = application.load(ordering: .relaxed)
+        if moment == .max || moment > monotonicNanoseconds() { return }
+        if application.compareExchange(expected: moment, desired: .max, ordering: .relaxed).exchanged { apply() }
+    }
 
     private func giveUp(_ handle: LockFile.Handle) {
         container.lockFile.giveBack(handle)
@@ -233,6 +260,7 @@ final class LeaderElection: Sendable {
     /// Probes the leader, and opens the next term if the leader does not reply. Called by followers periodically;
     /// mostly a few loads.
     func checkLeader() {
+        applyIfDue()
         let now = monotonicNanoseconds()
         let map = container.memberTable.map
         let advice = probe.withLock { probe in
