@@ -80,7 +80,8 @@ extension Coordinator {
     public func read<Value: Decodable>(
         _ path: ItemPath, as type: Value.Type, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> Value {
-        try ItemCoding.decode(type, await readBytes(path, timeout: timeout), from: path)
+        let content = try await run(.read(path), .relaxed, timeout) { try $0.encodedValue(path) }
+        return try ItemCoding.decode(type, content, from: path)
     }
 
     /// Decodes an item's JSON, or returns `default` where there is no item, under a shared lock. See
@@ -295,7 +296,8 @@ extension BlockingCoordinator {
     public func read<Value: Decodable>(
         _ path: ItemPath, as type: Value.Type, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> Value {
-        try ItemCoding.decode(type, readBytes(path, timeout: timeout), from: path)
+        let content = try run(.read(path), .relaxed, timeout) { try $0.encodedValue(path) }
+        return try ItemCoding.decode(type, content, from: path)
     }
 
     /// Decodes an item's JSON, or returns `default` where there is no item, under a shared lock. See

@@ -14,9 +14,20 @@ package enum ItemCoding {
         }
     }
 
+    /// The largest JSON that is decoded, in bytes; decoding takes several times as much memory.
+    static let largest = 256 << 20
+
+    static func check(size: Int, of path: ItemPath) throws(CoordinationError) {
+        if size <= largest { return }
+        throw CoordinationError(
+            .invalidContent, operation: "decode", item: path.description,
+            reason: "it has \(size) bytes, and JSON of more than \(largest >> 20) MiB is not decoded as a whole")
+    }
+
     static func decode<Value: Decodable>(_ type: Value.Type, _ content: [UInt8], from path: ItemPath)
         throws(CoordinationError) -> Value
     {
+        try check(size: content.count, of: path)
         do {
             return try JSONDecoder().decode(type, from: Data(content))
         } catch {
@@ -42,10 +53,16 @@ extension ItemCoding {
 }
 
 extension Access {
-    /// Decodes an item's JSON. Errors: `invalidContent`, and those of `readBytes`.
+    /// Returns the content of an item that is to be decoded, after a look at its size.
+    func encodedValue(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
+        if let size = try item(path)?.size { try ItemCoding.check(size: Int(clamping: size), of: path) }
+        return try readBytes(path)
+    }
+
+    /// Decodes an item's JSON of at most 256 MiB. Errors: `invalidContent`, and those of `readBytes`.
     public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type) throws(CoordinationError) -> Value {
         try container.locating { () throws(CoordinationError) -> Value in
-            try ItemCoding.decode(type, readBytes(path), from: path)
+            try ItemCoding.decode(type, encodedValue(path), from: path)
         }
     }
 
@@ -55,7 +72,8 @@ extension Access {
         _ path: ItemPath, as type: Value.Type, default missing: Value
     ) throws(CoordinationError) -> Value {
         try container.locating { () throws(CoordinationError) -> Value in
-            guard let content = try readBytesIfPresent(path), !content.isEmpty else { return missing }
+            let found = try ifPresent { () throws(CoordinationError) in try encodedValue(path) }
+            guard let content = found, !content.isEmpty else { return missing }
             return try ItemCoding.decode(type, content, from: path)
         }
     }
