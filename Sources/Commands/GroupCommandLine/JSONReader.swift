@@ -1,7 +1,7 @@
 import GroupBytes
 
 /// Reads JSON (RFC 8259), strictly: the names of an object must differ, and a number must not exceed a double. A number
-/// without fraction and exponent is an integer if it fits 64 bits.
+/// without fraction and exponent loses no digit.
 package struct JSONReader {
     private let text: [UInt8]
     private var offset = 0
@@ -144,8 +144,9 @@ package struct JSONReader {
         }
         let word = String(decoding: text[start..<offset], as: UTF8.self)
         if isWhole, let number = Int64(word) { return .integer(number) }
+        if isWhole, let number = UInt64(word) { return .unsigned(number) }
         guard let number = Double(word), number.isFinite else { throw fault("the number is too large") }
-        return .double(number)
+        return isWhole ? .digits(word) : .double(number)
     }
 
     /// Returns the string after its opening quote.

@@ -4,6 +4,8 @@ package indirect enum JSONValue: Sendable {
     case bool(Bool)
     case integer(Int64)
     case unsigned(UInt64)
+    /// A whole number that 64 bits cannot hold, by its digits.
+    case digits(String)
     case double(Double)
     case string(String)
     case array([JSONValue])
@@ -22,6 +24,7 @@ package indirect enum JSONValue: Sendable {
         case .bool(let value): bytes += value ? "true".utf8 : "false".utf8
         case .integer(let value): bytes += String(value).utf8
         case .unsigned(let value): bytes += String(value).utf8
+        case .digits(let text): bytes += text.utf8
         case .double(let value): bytes += value.isFinite ? value.description.utf8 : "null".utf8
         case .string(let value): Self.append(value, to: &bytes)
         case .array(let elements):
@@ -86,6 +89,7 @@ extension JSONValue: Equatable {
         case (.bool(let left), .bool(let right)): left == right
         case (.integer(let left), .integer(let right)): left == right
         case (.unsigned(let left), .unsigned(let right)): left == right
+        case (.digits(let left), .digits(let right)): isSame(left, right)
         case (.double(let left), .double(let right)): left == right
         case (.string(let left), .string(let right)): isSame(left, right)
         case (.array(let left), .array(let right)): left == right

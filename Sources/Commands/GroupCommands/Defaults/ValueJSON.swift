@@ -68,8 +68,8 @@ extension DefaultsValue {
     /// it.
     package var shownText: String { (try? plainText()) ?? "null" }
 
-    /// Creates a value from JSON: arrays, dictionaries and scalars. JSON that contains a `null` is kept as JSON, so
-    /// that nothing is lost.
+    /// Creates a value from JSON: arrays, dictionaries and scalars. JSON that contains a `null`, or a whole number that
+    /// `Int` cannot hold, is kept as JSON, so that nothing is lost.
     package init(_ json: JSONValue) { self = Self.structured(json) ?? .json(Array(json.encoded().utf8)) }
 
     private static func structured(_ json: JSONValue) -> DefaultsValue? {
@@ -77,7 +77,8 @@ extension DefaultsValue {
         case .null: return nil
         case .bool(let value): return .bool(value)
         case .integer(let value): return .integer(Int(value))
-        case .unsigned(let value): return Int(exactly: value).map { .integer($0) } ?? .double(Double(value))
+        case .unsigned(let value): return Int(exactly: value).map { .integer($0) }
+        case .digits: return nil
         case .double(let value): return .double(value)
         case .string(let text): return .string(text)
         case .array(let elements):
