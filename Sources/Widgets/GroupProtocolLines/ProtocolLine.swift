@@ -49,10 +49,20 @@ package enum ProtocolLine {
             _ = try decoder.decode(type, from: Data(line))
             return ""
         } catch let error as DecodingError {
+            if case .dataCorrupted(let context) = error, context.codingPath.isEmpty {
+                // The decoder says the same of a number that its member cannot hold.
+                return (try? decoder.decode(Anything.self, from: Data(line))) == nil
+                    ? "it is not JSON" : "a number is too large, or has a fraction where it must be whole"
+            }
             return described(error)
         } catch {
             return "it is not JSON"
         }
+    }
+
+    /// Any JSON.
+    private struct Anything: Decodable {
+        init(from decoder: any Decoder) {}
     }
 
     private static func described(_ error: DecodingError) -> String {
@@ -64,8 +74,7 @@ package enum ProtocolLine {
         case .keyNotFound(let key, let context): path(context, key) + "it is missing"
         case .valueNotFound(_, let context): path(context) + "it is null"
         case .typeMismatch(let type, let context): path(context) + "it must be of type \(type)"
-        case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "it is not JSON" : path(context) + context.debugDescription
+        case .dataCorrupted(let context): path(context) + context.debugDescription
         @unknown default: "it is not a message"
         }
     }
