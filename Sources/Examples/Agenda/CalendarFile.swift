@@ -32,6 +32,7 @@ package struct CalendarFile: Sendable {
         if bytes.count > Self.largest { throw Fault("is larger than \(Self.largest >> 20) MiB") }
         #if ICalendar
         guard let tree = ComponentTree(bytes) else { throw Fault("is not a whole calendar") }
+        if tree.hasUnusualZone { throw Fault("has a time zone whose clocks change more often than yearly") }
         let deadline = ContinuousClock.now + .seconds(2)
         let events = tree.events(local: local)
         let replaced = Set(events.compactMap(\.replaces))
@@ -39,6 +40,7 @@ package struct CalendarFile: Sendable {
         for (number, event) in events.enumerated() {
             do throws(Fault) {
                 if number >= Self.mostEvents { throw Fault("is one of more than \(Self.mostEvents)") }
+                if ContinuousClock.now > deadline { throw Fault("was not counted: the others took too long") }
                 occurrences += try event.occurrences(
                     from: from, through: end, limit: limit, except: replaced, deadline: deadline)
                 if occurrences.count > 4 * limit {
@@ -69,13 +71,81 @@ package struct CalendarFile: Sendable {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
         // A zero byte would be the end.
-        let text = content.map { CChar(bitPattern: $0 == 0 ? UInt8(ascii: " ") : $0) } + [0]
+        let text = Self.withoutLargeNumbers(content).map { CChar(bitPattern: $0 == 0 ? UInt8(ascii: " ") : $0) } + [0]
         guard let root = unsafe icalparser_parse_string(text) else { return nil }
         unsafe self.root = root
         if unsafe calendars.isEmpty { return nil }
     }
 
     deinit { unsafe icalcomponent_free(root) }
+
+    /// Returns the text with an invalid value for each rule and duration with a number that libical would cut to its low
+    /// bits: the event would be shown on wrong days.
+    private static func withoutLargeNumbers(_ content: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(content.count)
+        var line: [UInt8] = []
+        func end() {
+            let name = line.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
+            switch String(decoding: name, as: UTF8.self).uppercased() {
+            case "RRULE" where hasLargeNumber(line): line = Array("RRULE:invalid".utf8)
+            case "DURATION" where isTooLong(line): line = Array("DURATION:invalid".utf8)
+            default: break
+            }
+            result += line + Array("\r\n".utf8)
+        }
+        for piece in content.split(separator: UInt8(ascii: "\n")) {
+            let piece = piece.last == UInt8(ascii: "\r") ? piece.dropLast() : piece
+            // A line is continued by one that begins with a blank.
+            if piece.first == UInt8(ascii: " ") || piece.first == UInt8(ascii: "\t") {
+                line += piece.dropFirst()
+            } else {
+                if !line.isEmpty { end() }
+                line = Array(piece)
+            }
+        }
+        end()
+        return result
+    }
+
+    /// Returns whether the INTERVAL of a rule does not fit 15 bits, or its COUNT 31.
+    private static func hasLargeNumber(_ rule: [UInt8]) -> Bool {
+        rule.split(separator: UInt8(ascii: ";")).contains { part in
+            let words = String(decoding: part, as: UTF8.self).uppercased().split(separator: "=")
+            guard words.count == 2, let number = words.last.flatMap({ Double($0) }) else { return false }
+            let name = words[0].split(separator: ":").last
+            return name == "INTERVAL" && number > 32_767 || name == "COUNT" && number > 2_147_483_647
+        }
+    }
+
+    /// Returns whether a duration has more seconds than 31 bits hold.
+    private static func isTooLong(_ line: [UInt8]) -> Bool {
+        var (seconds, number) = (0.0, 0.0)
+        for byte in line.drop(while: { $0 != UInt8(ascii: ":") }) {
+            switch byte & 0xDF {
+            case _ where (0x30...0x39).contains(byte): number = number * 10 + Double(byte - 0x30)
+            case UInt8(ascii: "W"): (seconds, number) = (seconds + number * 604_800, 0)
+            case UInt8(ascii: "D"): (seconds, number) = (seconds + number * 86_400, 0)
+            case UInt8(ascii: "H"): (seconds, number) = (seconds + number * 3_600, 0)
+            case UInt8(ascii: "M"): (seconds, number) = (seconds + number * 60, 0)
+            default: (seconds, number) = (seconds + number, 0)
+            }
+        }
+        return seconds > 2_147_483_647
+    }
+
+    /// Whether the clocks of a zone change by a rule that libical would expand to millions of changes.
+    var hasUnusualZone: Bool {
+        unsafe calendars.contains { calendar in
+            unsafe Self.components(of: calendar, ICAL_VTIMEZONE_COMPONENT).contains { zone in
+                unsafe Self.components(of: zone, ICAL_ANY_COMPONENT).contains { part in
+                    unsafe all(icalcomponent_get_first_property(part, ICAL_RRULE_PROPERTY)) {
+                        unsafe icalcomponent_get_next_property(part, ICAL_RRULE_PROPERTY)
+                    }.contains { unsafe !Rule(icalproperty_get_rrule($0)).isYearly }
+                }
+            }
+        }
+    }
 
     /// Returns the events.
     func events(local: TimeZone) -> [CalendarEvent] {
@@ -129,6 +199,8 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
     }
 
     /// Without one of them that cannot be read, an event would be shown on wrong days.
+    private static let mostDates = 10_000
+
     private static let decisive = ["DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"]
 
     init(_ component: OpaquePointer, of tree: ComponentTree, local: OpaquePointer) {
@@ -149,9 +221,12 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
         try check()
         if unsafe icalcomponent_get_status(component) == ICAL_STATUS_CANCELLED { return [] }
         let length = try length()
+        let listed = unsafe properties(ICAL_EXDATE_PROPERTY).count + properties(ICAL_RDATE_PROPERTY).count
+        if listed > Self.mostDates { throw CalendarFile.Fault("lists more than \(Self.mostDates) dates") }
         let exceptions = unsafe properties(ICAL_EXDATE_PROPERTY).map { property in
             unsafe Moment(icalproperty_get_datetime_with_component(property, component))
         }
+        if exceptions.contains(where: { !$0.isOfCalendar }) { throw CalendarFile.Fault("has an EXDATE that is no day") }
         var found: [Occurrence] = []
         /// Adds the occurrence at a moment, if it is one of those; returns false behind the last one.
         func add(_ moment: Moment) -> Bool {
@@ -172,9 +247,17 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
             let moment = unsafe Moment(value.time)
             return unsafe moment.isNull ? Moment(value.period.start) : moment
         }
+        if further.contains(where: { !$0.isOfCalendar }) { throw CalendarFile.Fault("has an RDATE that is no day") }
         let rules = unsafe properties(ICAL_RRULE_PROPERTY).map { unsafe Rule(icalproperty_get_rrule($0)) }
-        for moment in rules.isEmpty ? further + [start] : further { _ = add(moment) }
+        for moment in rules.isEmpty ? further + [start] : further {
+            if ContinuousClock.now > deadline { throw CalendarFile.Fault("has dates that take too long to count") }
+            _ = add(moment)
+        }
         for rule in rules {
+            if ContinuousClock.now > deadline {
+                throw CalendarFile.Fault("has repetitions that take too long to count")
+            }
+            if let until = rule.until, !until.isOfCalendar { throw CalendarFile.Fault("has an UNTIL that is no day") }
             // libical looks for the next time until the year 2582: in vain for half a minute if it looks at each hour.
             if rule.isOftenerThanDaily { throw CalendarFile.Fault("repeats more often than daily") }
             guard let moments = unsafe icalrecur_iterator_new(rule.value, start.time) else {
@@ -204,7 +287,12 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
             throw CalendarFile.Fault("has a \(name) that cannot be read")
         }
         if start.isNull { throw CalendarFile.Fault("has no DTSTART") }
-        if !start.isOfCalendar { throw CalendarFile.Fault("has a DTSTART that is no day") }
+        let end = unsafe properties(ICAL_DTEND_PROPERTY).map { unsafe Moment(icalproperty_get_dtend($0)) }
+        let replaced = unsafe Moment(icalcomponent_get_recurrenceid(component))
+        for (name, moments) in [("DTSTART", [start]), ("DTEND", end), ("RECURRENCE-ID", [replaced])]
+        where moments.contains(where: { !$0.isNull && !$0.isOfCalendar }) {
+            throw CalendarFile.Fault("has a \(name) that is no day")
+        }
         if unsafe !properties(ICAL_EXRULE_PROPERTY).isEmpty { throw CalendarFile.Fault("has an EXRULE") }
     }
 
@@ -255,6 +343,17 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
     }
 
     var isCounted: Bool { unsafe value.count > 0 }
+    /// The last moment that it permits; nil: there is none.
+    var until: Moment? {
+        let until = unsafe Moment(value.until)
+        return until.isNull ? nil : until
+    }
+    /// Whether it has some times each year: a day and no list of times of the day.
+    var isYearly: Bool {
+        let none = Int32(ICAL_RECURRENCE_ARRAY_MAX.rawValue)
+        return unsafe value.freq == ICAL_YEARLY_RECURRENCE && Int32(value.by_hour.0) == none
+            && Int32(value.by_minute.0) == none && Int32(value.by_second.0) == none
+    }
     var isOftenerThanDaily: Bool {
         unsafe [ICAL_SECONDLY_RECURRENCE, ICAL_MINUTELY_RECURRENCE, ICAL_HOURLY_RECURRENCE].contains(value.freq)
     }
@@ -294,7 +393,12 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
         return unsafe Moment(time)
     }
 
-    var isOfCalendar: Bool { unsafe 1...icaltime_days_in_month(time.month, time.year) ~= time.day }
+    /// Whether there is such a day, and such a time.
+    var isOfCalendar: Bool {
+        // Of a month that there is not, libical does not return the days.
+        unsafe 1...12 ~= time.month && 1...icaltime_days_in_month(time.month, time.year) ~= time.day
+            && 0...23 ~= time.hour && 0...59 ~= time.minute && 0...60 ~= time.second
+    }
 
     /// Returns whether it is the same moment or, if one of them is a day, on it.
     func isOn(_ other: Moment) -> Bool {

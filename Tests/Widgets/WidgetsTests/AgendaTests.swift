@@ -165,6 +165,22 @@ struct `Calendar files` {
         (["DTSTART:20260701T100000Z", "RRULE:nonsense"], "'' has a RRULE that cannot be read"),
         (["DTSTART:20260701T100000Z", "DURATION:5 minutes"], "'' has a DURATION that cannot be read"),
         (["DTSTART:20260701T100000Z", "EXRULE:FREQ=DAILY"], "'' has an EXRULE"),
+        (["DTSTART:20261301T100000Z"], "'' has a DTSTART that is no day"),
+        (["DTSTART:20260701T990000Z"], "'' has a DTSTART that is no day"),
+        (["DTSTART:20260701T100000Z", "DTEND:20260732T100000Z"], "'' has a DTEND that is no day"),
+        (["DTSTART:20260701T100000Z", "RDATE:20261131T100000Z"], "'' has an RDATE that is no day"),
+        (
+            ["DTSTART:20260701T100000Z", "RRULE:FREQ=DAILY", "EXDATE:20260631T100000Z"],
+            "'' has an EXDATE that is no day"
+        ),
+        (["DTSTART:20260701T100000Z", "RRULE:FREQ=DAILY;UNTIL=20261301T100000Z"], "'' has an UNTIL that is no day"),
+        (["DTSTART:20260701T100000Z", "RRULE:FREQ=DAILY;INTER\r\n VAL=65537"], "'' has a RRULE that cannot be read"),
+        (["DTSTART:20260701T100000Z", "RRULE:COUNT=4294967298;FREQ=DAILY"], "'' has a RRULE that cannot be read"),
+        (["DTSTART:20260701T100000Z", "DURATION:P99999999999W"], "'' has a DURATION that cannot be read"),
+        (
+            ["DTSTART:20260701T100000Z"] + (0...10_000).map { "RDATE:2026070\(1 + $0 % 9)T100000Z" },
+            "'' lists more than 10000 dates"
+        ),
     ])
     func `an event that cannot be read is left out, and named`(lines: [String], fault: String) throws {
         #expect(try Self.times(lines, from: "2026-01-01T00:00:00Z") == [fault])
@@ -187,6 +203,16 @@ struct `Calendar files` {
             through: .distantFuture, limit: 10)
         #expect(calendar.faultCount > 0 && calendar.faults.count == 10)
         #expect(calendar.faults.first?.hasSuffix("has repetitions that take too long to count") == true)
+    }
+
+    @Test func `a file whose zone changes its clocks each second is refused at once`() throws {
+        let zone =
+            "BEGIN:VTIMEZONE\nTZID:z\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0000\nTZOFFSETTO:+0100\n"
+            + "RRULE:FREQ=SECONDLY\nEND:STANDARD\nEND:VTIMEZONE\n"
+        let event = "BEGIN:VEVENT\nDTSTART;TZID=z:20260701T100000\nEND:VEVENT\n"
+        #expect(throws: CalendarFile.Fault("has a time zone whose clocks change more often than yearly")) {
+            try Self.titles(Array("BEGIN:VCALENDAR\n\(zone)\(event)END:VCALENDAR\n".utf8))
+        }
     }
 
     @Test func `other text is no calendar, nor is one that another program has half written`() throws {
