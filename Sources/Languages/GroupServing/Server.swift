@@ -15,6 +15,9 @@ package struct Server: Sendable {
 
     /// The most clients of a socket at a time.
     package static let mostClients = 1_024
+    /// The files that the process has open apart from those of clients, and those that a client has: the ends of its
+    /// connection, and the ones of its requests.
+    private static let (ownFiles, filesOfClient) = (32, 4)
 
     /// Serves one client on standard input and output, until it ends. Error: of a process that may have no further
     /// descriptor.
@@ -32,11 +35,12 @@ package struct Server: Sendable {
     /// socket cannot be used any more.
     package func serve(_ socket: UnixListener) throws(CoordinationError) {
         OpenFiles.raiseLimit()
-        let clients = Clients()
+        let room = (Int(clamping: OpenFiles.limit) - Self.ownFiles) / Self.filesOfClient
+        let clients = Clients(atMost: max(1, min(Self.mostClients, room)))
         while true {
             do throws(Errno) {
                 let client = try socket.accept()
-                if clients.enter() { start(client, clients) } else { refuse(client) }
+                if clients.enter() { start(client, clients) } else { refuse(client, clients.refusal) }
             } catch {
                 let isForNow: Set<Errno> = [.tooManyFiles, .tooManyFilesInSystem, .noMemory]
                 guard isForNow.contains(error) else {
@@ -52,22 +56,20 @@ package struct Server: Sendable {
         let work = { @Sendable in
             let client = FileDescriptor(owning: number)
             do throws(Errno) { try self.serve(client.number) } catch {
-                // The process may have no further descriptor.
-                self.refuse(client)
+                self.refuse(client, "it may open no further file: \(error)")
             }
             clients.leave()
         }
         do throws(Errno) { try WorkThread.start(work) } catch {
             clients.leave()
-            refuse(FileDescriptor(owning: number))
+            refuse(FileDescriptor(owning: number), "it may start no further thread: \(error)")
         }
     }
 
-    private func refuse(_ client: consuming FileDescriptor) {
+    private func refuse(_ client: consuming FileDescriptor, _ reason: String) {
         let error = CoordinationError(
-            .limitReached, operation: "serve",
-            reason: "there are \(Self.mostClients) clients, or no further threads or descriptors",
-            remedy: .init(.tryAgain, "connect again when one has ended"))
+            .limitReached, operation: "serve", reason: reason,
+            remedy: .init(.tryAgain, "connect again when another client has ended"))
         LineWriter(client.number).write(Connection.answer(nil, error))
     }
 
@@ -81,10 +83,20 @@ package struct Server: Sendable {
 private final class Clients: Sendable {
     private let count = Guarded(0)
     private let ended = DispatchSemaphore(value: 0)
+    private let most: Int
+
+    init(atMost most: Int) { self.most = most }
+
+    var refusal: String {
+        "there are \(most) clients already, "
+            + (most < Server.mostClients
+                ? "as many as the limit of open files permits ('ulimit -n' is \(OpenFiles.limit))"
+                : "the most that it serves")
+    }
 
     func enter() -> Bool {
         count.withLock { count in
-            if count == Server.mostClients { return false }
+            if count == most { return false }
             count += 1
             return true
         }

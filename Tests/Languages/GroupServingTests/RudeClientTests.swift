@@ -62,6 +62,23 @@ import Testing
         #expect(try client.ask(#""do":"list""#)["items"] == [])
     }
 
+    @Test func `a server that may open few files serves so many clients, and tells the next one`() throws {
+        let server = try RunningProcess(
+            ["sh", "-c", "ulimit -n 64; exec groupctl serve --socket \"$0\" \"$1\"", socket, temporary.path])
+        try server.waitForText("listening at")
+        let clients = try (0..<8).map { _ in try Client(socket: socket) }
+        for client in clients { #expect(try client.ask(#""do":"status""#).isOK) }
+        let refused = try Client(socket: socket)
+        let reason = try refused.wait { $0["error"] }
+        #expect(reason["code"] == "limitReached" && "\(reason)".contains("there are 8 clients already"), "\(reason)")
+        // Each of them has the files that its requests need.
+        for client in clients {
+            #expect(try client.ask(#""do":"lock","writing":["a"],"timeout":0.01"#).code != "limitReached")
+        }
+        server.signal(SIGTERM)
+        _ = try server.finish()
+    }
+
     @Test func `an endless line is refused, and takes no more memory than a line may`() throws {
         let server = try server()
         let client = try Client(socket: socket)
