@@ -34,7 +34,15 @@ private let specification = CommandSpecification(
     ],
     seeAlso: ["widget-host(1)", "groupctl(1)"],
     examples: [HelpEntry("widget-window --widgets ./widgets ./shared/", "Shows the widgets of a container.")],
-    exitStatuses: [HelpEntry("0", "the window was closed"), HelpEntry("128+n", "ended by signal n, after the widgets")])
+    exitStatuses: [
+        HelpEntry("0", "the window was closed"), HelpEntry("1", "the window could not be opened"),
+        HelpEntry("64", "wrong usage"),
+        HelpEntry("65", "the container, a manifest or the list is damaged"), HelpEntry("66", "no such group"),
+        HelpEntry("69", "the program was built without the trait GTK, or the file system is not supported"),
+        HelpEntry("74", "input/output error"), HelpEntry("75", "a lock was not granted in time"),
+        HelpEntry("77", "not permitted"),
+        HelpEntry("128+n", "ended by signal n, after the widgets"),
+    ])
 
 CommandRun.main(specification, needing: [.gtk]) { run in
     // Signals come to this queue: threads that are started before it would receive them with their usual effect.
