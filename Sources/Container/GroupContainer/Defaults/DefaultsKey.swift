@@ -54,7 +54,7 @@ extension GroupDefaults {
         }
     }
 
-    /// Sets a key's value. See `set(_:forKey:_:)`.
+    /// Sets a key's value. See `set(_:forKey:durability:)`.
     @discardableResult
     public func set<Value>(
         _ value: Value, for key: Key<Value>, durability: Durability = .relaxed

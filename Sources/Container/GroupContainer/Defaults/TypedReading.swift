@@ -160,7 +160,7 @@ extension GroupDefaults {
         value(forKey: key).flatMap { Dictionary(defaultsValue: $0) }
     }
 
-    /// Sets a value of a type that is stored in its own form; nil removes it. See `set(_:forKey:_:)`.
+    /// Sets a value of a type that is stored in its own form; nil removes it. See `set(_:forKey:durability:)`.
     @discardableResult
     public func set(
         _ value: (some DefaultsRepresentable)?, forKey key: String, durability: Durability = .relaxed

@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 /// An object that shows an item to its user, or a directory with everything below it, and may have changes of it that
-/// are not on the disk. Other processes' requests for the item ask it first: see `Container.present(_:at:purpose:)`.
+/// are not on the disk. Other processes' requests for the item ask it first: see `Container.present(_:at:)`.
 ///
 /// The methods are called one after the other, each when the one before has returned. Those that answer a question may
 /// read and write the item with a coordinator: such a request carries the question, and does not ask this presenter.
