@@ -26,7 +26,7 @@ public struct WidgetView: Codable, Hashable, Sendable {
         public var image: Image?
         /// The button or toggle that the line is.
         public var control: Control?
-        /// The fill of a gauge behind the text, from 0 to 1; what is beyond is shown as 0 or 1.
+        /// The fill of a gauge at the end of the line, from 0 to 1; what is beyond is shown as 0 or 1.
         public var gauge: Double?
 
         /// Creates a line, by default of plain text.
