@@ -20,6 +20,10 @@ ALL = WRITERS * ADDITIONS
 LIMIT = 300  # seconds
 PLAIN = "n=$(cat n.txt); echo $((n + 1)) >n.txt"
 COORDINATED = "groupctl update ./ n.txt -- awk '{ print $1 + 1 }'"
+BESIDE_FLOCK = (
+    "With flock(2) around each addition, no addition would be lost either. A container adds to that: waiters are served in turn,",
+    "the file is replaced as a whole and is on the disk when the call returns, and every follower gets each change with its author.",
+)
 FRAMES, SECONDS, HOLD = 40, 8.0, 5.0
 
 
@@ -139,8 +143,9 @@ def style() -> str:
 
 def main() -> None:
     svg = Svg(
-        900, 260, "Fifty writers that add to one number",
-        "At the left, in a plain file: most additions are lost. At the right, in a group container: each one is there.")
+        900, 300, "Fifty writers that add to one number",
+        "At the left, in a plain file: most additions are lost. At the right, in a group container: each one is there. "
+        + " ".join(BESIDE_FLOCK))
     svg.parts.append(style())
     with tempfile.TemporaryDirectory() as scratch:
         plain, shared = pathlib.Path(scratch, "plain"), pathlib.Path(scratch, "shared")
@@ -155,6 +160,8 @@ def main() -> None:
     longest = max(panel.seconds for panel in panels)
     for panel, color in zip(panels, ("orange", "aqua")):
         panel.draw(longest, color)
+    for line, text in enumerate(BESIDE_FLOCK):
+        svg.text(20, 268 + 18 * line, text)
     pathlib.Path(sys.argv[1]).write_text(svg.document(), encoding="utf-8")
 
 
