@@ -112,7 +112,7 @@ class Bench:
         for contender, (word, reason) in excuses.items():
             table.excuses.setdefault(contender.column, word)
             table.notes.append(f"{contender.name}: {reason}")
-        table.goals = [goal.verdict(table) for goal in row.goals()]
+        table.goals = [goal.verdict(table) for goal in row.goals() if goal.applies(table)]
         place.empty()
         self.progress.clear()
         return table

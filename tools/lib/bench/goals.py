@@ -19,6 +19,11 @@ class Goal:
     of: tuple[str, ...] = ()
     of_measure: str = ""
 
+    def applies(self, table: Table) -> bool:
+        """Whether one of the columns is there: in memory, for instance, nothing is durable."""
+        columns = (self.columns,) if isinstance(self.columns, str) else self.columns
+        return any(table.excuses.get(column) != "not there" for column in columns)
+
     def verdict(self, table: Table) -> str:
         """One line of Markdown."""
         columns = (self.columns,) if isinstance(self.columns, str) else self.columns

@@ -6,14 +6,16 @@ import sys
 from .growth_plot import growth
 from .programs import HERE, ROOT
 from .rows import SECTIONS
+from .summary import summary
 from .table import Table
 
 NOTES = os.path.join(HERE, "notes")
 DOCUMENT = os.path.join(ROOT, "docs", "internals", "benchmarks.md")
 PICTURES = os.path.join(ROOT, "docs", "images")
 
+HEADING = "# Benchmarks\n"
 INTRODUCTION = """\
-# Benchmarks
+## How to read this page
 
 `tools/bench --write` has written this page from one run. In each row, our programs and the others run in turns, in
 small rounds, so that other work of the machine affects all of them alike. Compare only numbers of one run, and rather
@@ -61,7 +63,7 @@ def save(path: str, text: str) -> None:
 
 
 def document(machine: dict[str, str], tables: list[Table], is_quick: bool, picture: str | None) -> str:
-    parts = [INTRODUCTION]
+    parts = [HEADING, summary(tables, picture), INTRODUCTION]
     if float(machine["load before"].split()[0]) > (os.cpu_count() or 1):
         parts.append("**The machine was busy: measure again.**\n")
     if is_quick:
@@ -75,7 +77,7 @@ def document(machine: dict[str, str], tables: list[Table], is_quick: bool, pictu
         if heading == "Growth" and picture is not None:
             parts.append(f"![What a start, a change and a write cost as the tree and the journal grow]({picture})\n")
         parts += [section(name, of_row) for name, of_row in shown if of_row]
-    return "\n".join([*parts, REPRODUCE])
+    return "\n".join([*filter(None, parts), REPRODUCE])
 
 
 def goals(tables: list[Table]) -> str:

@@ -4,7 +4,6 @@ import os
 import subprocess
 
 from ..failures import Failed
-from ..goals import Goal
 from ..places import Place
 from ..row import Contender, Finding, Row, cells, gathered
 from ..session import WATCHING
@@ -21,10 +20,6 @@ class Allocations(Row):
     title = "calls of the allocator by one operation of ours, from {operations:,} and twice as many of them"
     places = ("memory",)
     sizes = {"operations": (2_000, 500)}
-
-    def goals(self) -> list[Goal]:
-        most = {LOCK: 0, READ: 3, WRITE: 6, SET: 0, EXTERNAL: 4}
-        return [Goal(f"{name}: at most {count}", COUNT, name, most=count) for name, count in most.items()]
 
     def contenders(self) -> list[Contender]:
         return [Contender(name, OURS) for name in (LOCK, READ, WRITE, SET, EXTERNAL)]

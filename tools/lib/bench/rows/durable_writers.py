@@ -4,7 +4,6 @@ import time
 
 from ..figures import median, percentile
 from ..file_peers import BARE, COORDINATOR
-from ..goals import Goal
 from ..places import Place
 from ..row import Finding, Row, cells, gathered
 from ..store_session import StoreSession
@@ -20,9 +19,6 @@ class DurableWriters(Row):
     places = ("disk",)
     rounds = 5
     sizes = {"processes": (8, 8), "replacements": (500, 20)}
-
-    def goals(self) -> list[Goal]:
-        return [Goal("as many as the C program", "replacements a second, median", OURS, least=1, of=(SYNCED,))]
 
     def contenders(self) -> list[StoreContender]:
         return [StoreContender(OURS, COORDINATOR, "durable"), StoreContender(SYNCED, BARE, "durable")]

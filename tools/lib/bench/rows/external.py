@@ -6,7 +6,7 @@ from ..goals import Goal
 from ..places import Place
 from ..row import Contender, Finding, Row, add_delays, gathered, one_each
 from ..table import Table
-from ..watchers import EVERYONE, FLOOR, OURS, PEERS, SAME_WORK
+from ..watchers import EVERYONE, FLOOR, OURS, SAME_WORK
 
 
 class External(Row):
@@ -17,14 +17,12 @@ class External(Row):
     sizes = {"samples": (60, 10)}
 
     def goals(self) -> list[Goal]:
-        peers = tuple(peer.name for peer in PEERS)
         goals = []
         for way in (RENAME, WRITE):
             label = f"{way}: median, µs"
             goals += [
                 Goal(f"{way}: our median within 2.5 of bare inotify's", label, OURS.name, most=2.5, of=(FLOOR.name,)),
                 Goal(f"{way}: our median within 1.5 of the same work in C", label, OURS.name, most=1.5, of=(SAME_WORK.name,)),
-                Goal(f"{way}: our median ahead of the peers'", label, OURS.name, most=1, of=peers),
             ]
         return goals
 

@@ -18,11 +18,9 @@ class Renames(Row):
     sizes = {"half": (50_000, 1_500)}
 
     def goals(self) -> list[Goal]:
-        used = "processor time, s"
         return [
             Goal("none is lost", "lost, most of a round", OURS.name, most=0),
             Goal("no old name stays", "stale: removal of the old name never reported", OURS.name, most=0),
-            Goal("our processor time within 1.5 of inotifywait's", used, OURS.name, most=1.5, of=(INOTIFYWAIT.name,)),
         ]
 
     def contenders(self) -> list[Contender]:

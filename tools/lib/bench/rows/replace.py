@@ -25,7 +25,6 @@ class Replace(Row):
     def goals(self) -> list[Goal]:
         return [
             Goal("1 KiB, durable: within 1.15 of the C program", "1 KiB: median, µs", DURABLE, most=1.15, of=(SYNCED,)),
-            Goal("1 KiB, durable: not slower than Foundation", "1 KiB: median, µs", DURABLE, most=1, of=(DATA.name,)),
             Goal("1 MiB, durable: within 1.25 of the C program", "1 MiB: median, µs", DURABLE, most=1.25, of=(SYNCED,)),
             Goal("1 KiB, relaxed: within 2 of the C program", "1 KiB: median, µs", RELAXED, most=2, of=(UNSYNCED,)),
         ]

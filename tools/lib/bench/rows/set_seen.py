@@ -2,7 +2,6 @@
 
 from ..failures import Failed
 from ..figures import median, percentile
-from ..goals import Goal
 from ..places import Place
 from ..row import Finding, Row, cells, gathered
 from ..store_session import StoreSession
@@ -16,10 +15,6 @@ class SetSeen(Row):
     places = ("disk",)
     rounds = 5
     sizes = {"sets": (1000, 100)}
-
-    def goals(self) -> list[Goal]:
-        # Its writer writes a number in place, its follower waits in read(2).
-        return [Goal("our median below bare inotify's", "median, µs", OURS.name, most=1, of=(INOTIFY.name,))]
 
     def contenders(self) -> list[StoreContender]:
         return [StoreContender(store.name, store) for store in (OURS, INOTIFY, DCONF)]

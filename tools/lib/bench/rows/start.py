@@ -33,8 +33,6 @@ class Start(Row):
         return [
             Goal("we watch everything before the quickest peer", watching, ours, most=1, of=peers),
             Goal("a coordinated change is reported before that", first, ours, most=1, of=peers, of_measure=watching),
-            Goal("the leader takes at most 25 MiB", PEAK, ours, most=25),
-            Goal("a further follower takes at most 8 MiB", FOLLOWER, ours, most=8),
         ]
 
     def contenders(self) -> list[Contender]:
