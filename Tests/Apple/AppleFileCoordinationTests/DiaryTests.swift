@@ -60,7 +60,7 @@ struct `The diary` {
     /// modules are Apple's or ours.
     @Test func `it names no symbol outside of the tables`() throws {
         let root = projectDirectory
-        let page = try String(contentsOf: root.appendingPathComponent("docs/guide/from-apple.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appendingPathComponent("docs/guide/porting.md"), encoding: .utf8)
         let listed = Set(words(of: page))
         var symbols = Set<String>()
         for module in ["AppleFileCoordination", "NotificationCenter", "WidgetKit", "Widgets", "GroupContainer"] {

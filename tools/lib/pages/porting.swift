@@ -1,4 +1,4 @@
-// What the blocks of docs/guide/from-apple.md use.
+// What the blocks of docs/guide/porting.md use.
 import NotificationCenter
 import WidgetKit
 
