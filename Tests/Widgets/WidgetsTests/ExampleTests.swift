@@ -98,7 +98,7 @@ struct `The to-do example` {
     @Test func `the example of the README prints the documented lines`() async throws {
         let directory = try TemporaryContainer(creating: false)
         let outcome = try await directory.shell(
-            "mkdir \"$1\"; cd \"$1\"; readme-example && groupctl read ./shared todo.json")
+            "readme-example \"$1\" && groupctl read \"$1\" todo.json")
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
         #expect(outcome.lines.first == "created todo.json todo-app" && outcome.text.contains("Milk"), "\(outcome)")
     }
