@@ -1,5 +1,7 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
+
+// Swift 6.3 is the oldest version that has `@c @implementation`, by which GroupLibrary implements its C functions.
 
 // The package by directory: Sources/Container to Sources/Examples, then Tests/. Each directory of Sources has a README;
 // docs/internals/architecture.md has the graph of the modules, which tools/modules makes from this file.

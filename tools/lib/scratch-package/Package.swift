@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // A package as others write it, which uses this one from outside: tools/package-check copies, builds and runs it.
