@@ -5,16 +5,22 @@ import GroupSystemCalls
 /// The records of the transfers: a suite of the container, with a key for each. The suite is the queue, the state of
 /// each transfer and its progress at once, and wakes those that wait for a change of it.
 package struct TransferRecords: Sendable {
+    package static let suite = "group-container.transfers"
     private let suite: GroupDefaults
 
     package init(_ container: Container) throws(CoordinationError) {
-        suite = try GroupDefaults(container, suite: "group-container.transfers")
+        suite = try GroupDefaults(container, suite: Self.suite)
     }
 
     /// Returns the readable records, the oldest first.
     package func all() -> [Transfer] {
         suite.dictionaryRepresentation().compactMap { Self.decode($0.value, $0.key) }
             .sorted { ($0.queuedAt, $0.id) < ($1.queuedAt, $1.id) }
+    }
+
+    /// Returns the keys of the records that cannot be read, sorted: a newer version or another program wrote them.
+    package func unreadable() -> [String] {
+        suite.dictionaryRepresentation().filter { Self.decode($0.value, $0.key) == nil }.map(\.key).sorted()
     }
 
     package subscript(id: Transfer.ID) -> Transfer? { Self.decode(suite.value(forKey: id), id) }

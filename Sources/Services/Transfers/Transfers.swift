@@ -132,6 +132,9 @@ public final class Transfers: Sendable {
     /// Returns all transfers that are recorded, the oldest first.
     public func all() -> [Transfer] { records.all() }
 
+    /// Returns the keys of the records that cannot be read, sorted.
+    package func unreadable() -> [String] { records.unreadable() }
+
     /// Returns a transfer; nil where there is none.
     public func transfer(_ id: Transfer.ID) -> Transfer? { records[id] }
 

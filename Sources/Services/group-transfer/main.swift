@@ -104,7 +104,8 @@ private func wait(for identifier: Transfer.ID, _ transfers: Transfers, _ run: in
 }
 
 private func list(_ run: inout CommandRun) throws -> ExitStatus {
-    for transfer in try transfers(run).all() {
+    let transfers = try transfers(run)
+    for transfer in transfers.all() {
         let total = transfer.total ?? transfer.expectedLength
         if run.options.isJSON {
             try run.output.writeLine(
@@ -126,7 +127,14 @@ private func list(_ run: inout CommandRun) throws -> ExitStatus {
             try run.output.writeLine(TerminalName.line(of: fields))
         }
     }
-    return .success
+    let unreadable = transfers.unreadable()
+    for key in unreadable {
+        let name = PipeText.escaped(Array(key.utf8))
+        run.complain(
+            "the record '\(name)' cannot be read; 'groupctl defaults get DIRECTORY \(TransferRecords.suite) \(name)' shows it",
+            .damaged)
+    }
+    return unreadable.isEmpty ? .success : .damaged
 }
 
 private func cancel(_ run: inout CommandRun) throws -> ExitStatus {

@@ -70,6 +70,14 @@ struct `Transfers outlive their callers` {
         #expect(content == (try FileServer.content(1, 1_000_000)))
     }
 
+    @Test func `a record that cannot be read is named in the list`() throws {
+        let suite = try GroupDefaults(container, suite: TransferRecords.suite)
+        try suite.set("garbage", forKey: "a record")
+        let list = try RunningProcess(["group-transfer", "list", temporary.path], input: "", environment: environment)
+        let (status, text) = try list.finish()
+        #expect(status == 65 && text.contains("the record 'a record' cannot be read"), "\(text)")
+    }
+
     @Test func `the command that queued a download may be killed`() throws {
         let command = try RunningProcess(
             [
