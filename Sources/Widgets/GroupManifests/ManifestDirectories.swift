@@ -13,6 +13,8 @@ package struct ManifestDirectories<Manifest: InstalledManifest>: Sendable {
         package var findings: [ManifestError] = []
         /// The path of each name's manifest.
         package var files: [String: String] = [:]
+        /// Whether a directory or a file could not be read, so that there may be more manifests; `errors` says why.
+        package var isIncomplete = false
 
         mutating func add(_ manifest: Manifest, _ file: String, in directory: String) {
             // A user's own directory comes before the system's, so a manifest there replaces the system's.
@@ -55,18 +57,19 @@ package struct ManifestDirectories<Manifest: InstalledManifest>: Sendable {
     /// The directories as text for people.
     package var names: String { directories.joined(separator: ", ") }
 
-    /// Returns the identities of all manifests, to notice changes. Reads no file. System calls: getdents(2),
-    /// openat2(2), statx(2)
-    package func fingerprint() -> [FileIdentity] {
-        directories.flatMap { directory in
-            files(in: directory).compactMap { name in FileIdentity(path: Array("\(directory)/".utf8) + name) }
+    /// Returns the identities of all manifests, nil for what cannot be opened, to notice changes. Reads no file. System
+    /// calls: getdents(2), openat2(2), statx(2)
+    package func fingerprint() -> [FileIdentity?] {
+        directories.flatMap { directory -> [FileIdentity?] in
+            guard let names = try? files(in: directory) else { return [nil] }
+            return names.map { name in FileIdentity(path: Array("\(directory)/".utf8) + name) }
         }
     }
 
     /// The directories and manifests whose changes change the fingerprint.
     package var watchedPaths: [[UInt8]] {
         directories.flatMap { directory in
-            [Array(directory.utf8)] + files(in: directory).map { Array("\(directory)/".utf8) + $0 }
+            [Array(directory.utf8)] + ((try? files(in: directory)) ?? []).map { Array("\(directory)/".utf8) + $0 }
         }
     }
 
@@ -74,40 +77,45 @@ package struct ManifestDirectories<Manifest: InstalledManifest>: Sendable {
     package func read() -> Found {
         var found = Found()
         for directory in directories {
-            for name in files(in: directory) {
-                let file = "\(directory)/" + String(decoding: name, as: UTF8.self)
-                do throws(ManifestError) {
-                    let manifest = try Self.read(name, file, in: directory, &found.findings)
-                    found.add(manifest, file, in: directory)
-                } catch {
-                    found.errors.append(error)
-                }
+            do throws(Errno) {
+                for name in try files(in: directory) { Self.read(name, in: directory, to: &found) }
+            } catch {
+                found.isIncomplete = true
+                found.errors.append(ManifestError(directory, "the directory cannot be read: \(error)"))
             }
         }
         return found
     }
 
-    private func files(in directory: String) -> [[UInt8]] {
-        guard let open = try? FileDescriptor.open(path: Array(directory.utf8), [.reading, .directory]) else {
-            return []
+    /// Returns the names of the manifests in a directory; none where it is missing.
+    private func files(in directory: String) throws(Errno) -> [[UInt8]] {
+        let names: [[UInt8]]
+        do throws(Errno) {
+            names = try FileDescriptor.open(path: Array(directory.utf8), [.reading, .directory]).entryNames()
+        } catch {
+            if error == .noSuchEntry { return [] }
+            throw error
         }
-        let names = (try? open.entryNames()) ?? []
         return names.filter { $0.suffix(5).elementsEqual(".json".utf8) && $0.first != UInt8(ascii: ".") }
             .sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    private static func read(
-        _ name: [UInt8], _ file: String, in directory: String, _ findings: inout [ManifestError]
-    ) throws(ManifestError) -> Manifest {
+    private static func read(_ name: [UInt8], in directory: String, to found: inout Found) {
+        let file = "\(directory)/" + String(decoding: name, as: UTF8.self)
         let content: [UInt8]
         do throws(Errno) {
-            let open = try FileDescriptor.open(
-                path: Array("\(directory)/".utf8) + name, [.reading, .nonBlocking])
+            let open = try FileDescriptor.open(path: Array("\(directory)/".utf8) + name, [.reading, .nonBlocking])
             guard try open.status().isRegularFile else { throw Errno.invalid }
             content = try open.readAll(limit: ManifestFields.largestFile + 1)
         } catch {
-            throw ManifestError(file, "it cannot be read: \(error)")
+            found.isIncomplete = true
+            return found.errors.append(ManifestError(file, "it cannot be read: \(error)"))
         }
-        return try Manifest(content, file: file, directory: directory, &findings)
+        do throws(ManifestError) {
+            let manifest = try Manifest(content, file: file, directory: directory, &found.findings)
+            found.add(manifest, file, in: directory)
+        } catch {
+            found.errors.append(error)
+        }
     }
 }

@@ -37,8 +37,11 @@ extension CommandRun {
 
     /// Returns whether all kinds are installed, and reports those that are not.
     func areKnown(_ kinds: [String], _ settings: HostSettings) -> Bool {
-        let known = settings.directories.read().manifests.map(\.kind)
+        let found = settings.directories.read()
+        let known = found.manifests.map(\.kind)
         let unknown = kinds.filter { !known.contains($0) }
+        // Each of these may be the one that is missing.
+        for error in unknown.isEmpty ? [] : found.errors { complain("\(error)", .damaged) }
         for kind in unknown {
             complain(
                 "there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.directories.names)", .notFound
@@ -78,11 +81,14 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
             if let signal = host.takeEndSignal() { return .signal(signal) }
         }
     }
-    if settings.isOnce, try settings.list().kinds(among: settings.directories.read().manifests.map(\.kind)).isEmpty {
+    let found = settings.directories.read()
+    if settings.isOnce, found.errors.isEmpty, try settings.list().kinds(among: found.manifests.map(\.kind)).isEmpty {
         run.complain("no widget is on the list of shown widgets; 'widget-host add' adds one")
     }
     if let signal { return .signal(signal) }
     if host.frontEnd.hasTimedOut { return .timedOut }
+    // Where the widgets were not named, the one of a manifest that cannot be read may be among them.
+    if settings.isOnce, settings.shown == nil, !found.errors.isEmpty { return .damaged }
     return settings.isOnce && host.frontEnd.hasFaults ? .failure : .success
 }
 

@@ -190,6 +190,34 @@ struct `widget-host` {
         #expect(json.count == 2 && json.contains { $0.hasPrefix(#"{"code":"damaged","#) }, "\(json)")
     }
 
+    @Test func `widgets stay while the directory of their manifests cannot be read`() throws {
+        let run = try HostRun(["a": ""])
+        try run.await("a", "active", "nothing")
+        let aside = run.widgets + ".aside"
+        // A link to itself cannot be opened, not even by root.
+        let files = FileManager.default
+        try files.moveItem(atPath: run.widgets, toPath: aside)
+        try files.createSymbolicLink(atPath: run.widgets, withDestinationPath: run.widgets)
+        try run.host.waitForText("\(run.widgets)': the directory cannot be read: ")
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+        #expect(!run.host.text.contains("removed"), "\(run.host.text)")
+        try files.removeItem(atPath: run.widgets)
+        try files.moveItem(atPath: aside, toPath: run.widgets)
+        try run.install("b", "")
+        try run.host.waitForText { _ in (try? run.run("add", "b").status) == 0 }
+        try run.await("b", "active", "nothing")
+        // The same for a single manifest.
+        try files.createSymbolicLink(atPath: run.widgets + "/c.json", withDestinationPath: run.widgets + "/c.json")
+        try run.host.waitForText("c.json': it cannot be read: ")
+        let (status, text) = try run.run("list")
+        #expect(status == 65 && text.contains("it cannot be read"), "\(text)")
+        #expect(try run.run("show", options: ["--once"]).status == 65)
+        let unknown = try run.run("add", "c")
+        #expect(unknown.status == 66 && unknown.text.contains("it cannot be read"), "\(unknown.text)")
+        try run.quit()
+    }
+
     @Test func `a widget whose manifest has an unknown field is shown, and the field named`() throws {
         let run = try HostRun(["a": #""intrests": ["Library/b"]"#])
         try run.host.waitForText("a.json', line 1: intrests: there is no such field; did you mean 'interests'?")

@@ -7,11 +7,13 @@ struct Surroundings {
     /// The shortest time from a check to the next: an installation changes several files.
     private static let pause: Int64 = 200_000_000
     static let period: Int64 = 2_000_000_000
+    /// The time until manifests that cannot be read are read again.
+    private static let patience: Int64 = 10_000_000_000
     /// Nil where the user has no inotify instance left.
     let watch = try? PathWatch()
     private var next: Int64? = .min
     private var last: Int64 = .min
-    var manifests: [FileIdentity]?
+    var manifests: [FileIdentity?]?
     var list: FileIdentity?
     var memoryCheckedAt: Int64 = 0
     /// The mistakes in manifests that were logged.
@@ -24,6 +26,12 @@ struct Surroundings {
 
     /// Notes that something may have changed.
     mutating func noteChange(at now: Int64) { next = min(next ?? .max, max(now, last + Self.pause)) }
+
+    /// Notes that manifests could not be read: nothing may tell when they can.
+    mutating func noteUnread() {
+        manifests = nil
+        next = min(next ?? .max, last + Self.patience)
+    }
 
     mutating func noteLook(at now: Int64) {
         last = now

@@ -65,6 +65,12 @@ extension WidgetHost where FrontEnd: ~Copyable {
 
     private mutating func readManifests(at now: Moment) throws {
         var found = settings.directories.read()
+        if found.isIncomplete {
+            // What cannot be read now need not be gone: the widgets stay.
+            surroundings.noteUnread()
+            let read = Set(found.manifests.map(\.kind))
+            found.manifests += state.manifestKinds.filter { !read.contains($0) }.compactMap(state.manifest(of:))
+        }
         if let shown = settings.shown { found.manifests.removeAll { !shown.contains($0.kind) } }
         let mistakes = found.errors + found.findings
         for error in mistakes where surroundings.complaints.insert(error).inserted {
