@@ -52,6 +52,22 @@ struct `Coordinated writes` {
         #expect(try sample.temporary.content(of: "new") == "{broken")
     }
 
+    @Test func `JSON of more than 256 MiB is refused before it is read`() async throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator()
+        // One hole.
+        let path = Array("\(sample.temporary.path)/huge".utf8)
+        let file = try FileDescriptor.open(path: path, [.writing, .creating], mode: 0o600)
+        try file.setSize((256 << 20) + 1)
+        let blocking = tester.blocking
+        let error = #expect(throws: CoordinationError.self) { try blocking.read("huge", as: Int.self) }
+        #expect(error?.reason == "it has 268435457 bytes, and JSON of more than 256 MiB is not decoded as a whole")
+        #expect(code { try blocking.read("huge", as: Int.self, default: 1) } == .invalidContent)
+        #expect(code { try blocking.update("huge", default: 0) { $0 += 1 } } == .invalidContent)
+        await #expect(throws: CoordinationError.self) { try await tester.read("huge", as: Int.self) }
+        await #expect(throws: CoordinationError.self) { try await tester.update("huge", default: 0) { $0 += 1 } }
+    }
+
     @Test func `code for any item coordinator changes items`() async throws {
         let sample = try SampleContainer()
         func change(by coordinator: some ItemCoordinator) async throws {
