@@ -34,6 +34,11 @@ usage_error() {
 # The traits of the package that the tools build with. The trait GTK is not among them, because it installs much.
 readonly all_traits=InotifyTools,SQLite,Curl,Secrets,PNG,ICalendar
 
+# The traits of packages: those that programs use, without libinotifytools, which is under the GPL-2 only and may not be
+# passed on in one program with OpenSSL 3. Events come from the kernel then.
+# shellcheck disable=SC2034 # used where this is sourced
+readonly package_traits=SQLite,Curl,Secrets,GTK
+
 # use_traits LIST: takes the value of an option --traits: names of traits, separated by commas, "all" among them, or "none".
 # Sets `traits` to it, and the array `swift_options` to the options of `swift build` for it. Each list has a build
 # directory of its own, because all is built anew when the list changes: .build for none, as that of a plain `swift build`,
