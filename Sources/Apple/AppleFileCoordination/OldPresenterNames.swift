@@ -1,9 +1,43 @@
 public import Foundation
 
-/// Forms of the methods of `NSFilePresenter` that older code and misremembered code have, each of which is called where
-/// the present form is not implemented. Without them such a method would compile and never be called.
+// Forms of the methods of `NSFilePresenter` that older code and misremembered code have, each of which is called where the
+// present form is not implemented. Without them such a method would compile and never be called. A method whose block is
+// implicitly unwrapped (`!`) is no witness of a requirement with an optional one (`?`), so these forms have a protocol of
+// their own.
+
+/// The forms of before Swift 3 with implicitly unwrapped blocks.
 @preconcurrency
-public protocol OldPresenterNames: NSObjectProtocol {
+public protocol UnwrappedPresenterNames: NSObjectProtocol {
+    /// Lets go of the item for a reader.
+    func relinquishPresentedItemToReader(reader: (@Sendable ((@Sendable () -> Void)?) -> Void)!)
+    /// Lets go of the item for a writer.
+    func relinquishPresentedItemToWriter(writer: (@Sendable ((@Sendable () -> Void)?) -> Void)!)
+    /// Saves.
+    func savePresentedItemChangesWithCompletionHandler(completionHandler: (@Sendable (NSError?) -> Void)!)
+    /// Closes the item.
+    func accommodatePresentedItemDeletionWithCompletionHandler(completionHandler: (@Sendable (NSError?) -> Void)!)
+    /// Closes an item of the directory.
+    func accommodatePresentedSubitemDeletionAtURL(url: NSURL, completionHandler: (@Sendable (NSError?) -> Void)!)
+}
+
+/// The forms of before Swift 3 with optional blocks.
+@preconcurrency
+public protocol OptionalPresenterNames: NSObjectProtocol {
+    /// Lets go of the item for a reader.
+    func relinquishPresentedItemToReader(reader: (@Sendable ((@Sendable () -> Void)?) -> Void)?)
+    /// Lets go of the item for a writer.
+    func relinquishPresentedItemToWriter(writer: (@Sendable ((@Sendable () -> Void)?) -> Void)?)
+    /// Saves.
+    func savePresentedItemChangesWithCompletionHandler(completionHandler: (@Sendable (NSError?) -> Void)?)
+    /// Closes the item.
+    func accommodatePresentedItemDeletionWithCompletionHandler(completionHandler: (@Sendable (NSError?) -> Void)?)
+    /// Closes an item of the directory.
+    func accommodatePresentedSubitemDeletionAtURL(url: NSURL, completionHandler: (@Sendable (NSError?) -> Void)?)
+}
+
+/// The other forms of before Swift 3, and those whose block is never nil.
+@preconcurrency
+public protocol OldPresenterNames: OptionalPresenterNames, UnwrappedPresenterNames {
     /// Lets go of the item for a reader; the form whose block is never nil.
     func relinquishPresentedItem(toReader reader: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void)
     /// Lets go of the item for a writer; the form whose block is never nil.
@@ -29,6 +63,19 @@ public protocol OldPresenterNames: NSObjectProtocol {
     func presentedSubitemAtURL(oldURL: URL, didMoveToURL newURL: URL)
     /// `presentedSubitemDidChange(at:)` before Swift 3.
     func presentedSubitemDidChangeAtURL(url: URL)
+
+    // The same with `NSURL`.
+
+    /// Closes an item of the directory.
+    func accommodatePresentedSubitemDeletionAtURL(url: NSURL, completionHandler: @escaping @Sendable (NSError?) -> Void)
+    /// Takes note of the change.
+    func presentedItemDidMoveToURL(newURL: NSURL)
+    /// Takes note of the change.
+    func presentedSubitemDidAppearAtURL(url: NSURL)
+    /// Takes note of the change.
+    func presentedSubitemAtURL(oldURL: NSURL, didMoveToURL newURL: NSURL)
+    /// Takes note of the change.
+    func presentedSubitemDidChangeAtURL(url: NSURL)
 }
 
 extension NSFilePresenter {
@@ -44,32 +91,105 @@ extension NSFilePresenter {
     ) {
         relinquishPresentedItemToWriter { writer($0 ?? {}) }
     }
-    /// Completes at once.
+    /// Calls the form with an optional block.
     public func relinquishPresentedItemToReader(reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-        reader(nil)
+        (self as any OptionalPresenterNames).relinquishPresentedItemToReader(reader: reader)
     }
-    /// Completes at once.
+    /// Calls the form with an optional block.
     public func relinquishPresentedItemToWriter(writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-        writer(nil)
+        (self as any OptionalPresenterNames).relinquishPresentedItemToWriter(writer: writer)
     }
-    /// Completes at once.
+    /// Calls the form with an optional block.
     public func savePresentedItemChangesWithCompletionHandler(
         completionHandler: @escaping @Sendable (NSError?) -> Void
-    ) { completionHandler(nil) }
-    /// Completes at once.
+    ) {
+        (self as any OptionalPresenterNames).savePresentedItemChangesWithCompletionHandler(
+            completionHandler: completionHandler)
+    }
+    /// Calls the form with an optional block.
     public func accommodatePresentedItemDeletionWithCompletionHandler(
         completionHandler: @escaping @Sendable (NSError?) -> Void
-    ) { completionHandler(nil) }
-    /// Completes at once.
+    ) {
+        (self as any OptionalPresenterNames).accommodatePresentedItemDeletionWithCompletionHandler(
+            completionHandler: completionHandler)
+    }
+    /// Calls the form with an `NSURL`.
     public func accommodatePresentedSubitemDeletionAtURL(
         url: URL, completionHandler: @escaping @Sendable (NSError?) -> Void
-    ) { completionHandler(nil) }
+    ) { accommodatePresentedSubitemDeletionAtURL(url: url as NSURL, completionHandler: completionHandler) }
+    /// Calls the form with an optional block.
+    public func accommodatePresentedSubitemDeletionAtURL(
+        url: NSURL, completionHandler: @escaping @Sendable (NSError?) -> Void
+    ) {
+        (self as any OptionalPresenterNames).accommodatePresentedSubitemDeletionAtURL(
+            url: url, completionHandler: completionHandler)
+    }
+    /// Calls the form with an `NSURL`.
+    public func presentedItemDidMoveToURL(newURL: URL) { presentedItemDidMoveToURL(newURL: newURL as NSURL) }
+    /// Calls the form with an `NSURL`.
+    public func presentedSubitemDidAppearAtURL(url: URL) { presentedSubitemDidAppearAtURL(url: url as NSURL) }
+    /// Calls the form with an `NSURL`.
+    public func presentedSubitemAtURL(oldURL: URL, didMoveToURL newURL: URL) {
+        presentedSubitemAtURL(oldURL: oldURL as NSURL, didMoveToURL: newURL as NSURL)
+    }
+    /// Calls the form with an `NSURL`.
+    public func presentedSubitemDidChangeAtURL(url: URL) { presentedSubitemDidChangeAtURL(url: url as NSURL) }
+
     /// Does nothing.
-    public func presentedItemDidMoveToURL(newURL: URL) {}
+    public func presentedItemDidMoveToURL(newURL: NSURL) {}
     /// Calls `presentedItemDidChange()`.
-    public func presentedSubitemDidAppearAtURL(url: URL) { presentedItemDidChange() }
+    public func presentedSubitemDidAppearAtURL(url: NSURL) { presentedItemDidChange() }
     /// Calls `presentedItemDidChange()`.
-    public func presentedSubitemAtURL(oldURL: URL, didMoveToURL newURL: URL) { presentedItemDidChange() }
+    public func presentedSubitemAtURL(oldURL: NSURL, didMoveToURL newURL: NSURL) { presentedItemDidChange() }
     /// Calls `presentedItemDidChange()`.
-    public func presentedSubitemDidChangeAtURL(url: URL) { presentedItemDidChange() }
+    public func presentedSubitemDidChangeAtURL(url: NSURL) { presentedItemDidChange() }
+}
+
+extension UnwrappedPresenterNames {
+    /// Completes at once.
+    public func relinquishPresentedItemToReader(reader: (@Sendable ((@Sendable () -> Void)?) -> Void)!) { reader?(nil) }
+    /// Completes at once.
+    public func relinquishPresentedItemToWriter(writer: (@Sendable ((@Sendable () -> Void)?) -> Void)!) { writer?(nil) }
+    /// Completes at once.
+    public func savePresentedItemChangesWithCompletionHandler(completionHandler: (@Sendable (NSError?) -> Void)!) {
+        completionHandler?(nil)
+    }
+    /// Completes at once.
+    public func accommodatePresentedItemDeletionWithCompletionHandler(
+        completionHandler: (@Sendable (NSError?) -> Void)!
+    ) { completionHandler?(nil) }
+    /// Completes at once.
+    public func accommodatePresentedSubitemDeletionAtURL(
+        url: NSURL, completionHandler: (@Sendable (NSError?) -> Void)!
+    ) { completionHandler?(nil) }
+}
+
+extension OptionalPresenterNames {
+    /// Calls the form with an implicitly unwrapped block.
+    public func relinquishPresentedItemToReader(reader: (@Sendable ((@Sendable () -> Void)?) -> Void)?) {
+        (self as? any UnwrappedPresenterNames)?.relinquishPresentedItemToReader(reader: reader)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func relinquishPresentedItemToWriter(writer: (@Sendable ((@Sendable () -> Void)?) -> Void)?) {
+        (self as? any UnwrappedPresenterNames)?.relinquishPresentedItemToWriter(writer: writer)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func savePresentedItemChangesWithCompletionHandler(completionHandler: (@Sendable (NSError?) -> Void)?) {
+        (self as? any UnwrappedPresenterNames)?.savePresentedItemChangesWithCompletionHandler(
+            completionHandler: completionHandler)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func accommodatePresentedItemDeletionWithCompletionHandler(
+        completionHandler: (@Sendable (NSError?) -> Void)?
+    ) {
+        (self as? any UnwrappedPresenterNames)?.accommodatePresentedItemDeletionWithCompletionHandler(
+            completionHandler: completionHandler)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func accommodatePresentedSubitemDeletionAtURL(
+        url: NSURL, completionHandler: (@Sendable (NSError?) -> Void)?
+    ) {
+        (self as? any UnwrappedPresenterNames)?.accommodatePresentedSubitemDeletionAtURL(
+            url: url, completionHandler: completionHandler)
+    }
 }

@@ -11,6 +11,15 @@ package func reportingErrors(_ operation: () throws -> Void) {
     }
 }
 
+/// Prints a line on standard error, the first time that it is to be printed in this process.
+package func reportOnce(_ text: String) {
+    if reported.withLock({ $0.insert(text).inserted }) {
+        try? FileHandle.standardError.write(contentsOf: Data("\(programName()): \(text)\n".utf8))
+    }
+}
+
+private let reported = Guarded(Set<String>())
+
 /// Calls a function that replies through a completion handler, and returns the first reply; later replies are ignored.
 /// Errors: `CancellationError` if the task is cancelled before there is a reply, as the task of a refresh is at the end
 /// of its time limit.

@@ -16,22 +16,19 @@ import Widgets
 ///         }
 ///     }
 ///
+/// The method may have its name of before Swift 3, and an optional or an implicitly unwrapped handler, as the templates of
+/// Xcode 6 and 8 have it: see `OlderUpdateForms.swift`. If there is no form of it, a line on standard error says so, and
+/// each refresh makes the view anew.
+///
 ///     try await Today().runAsWidget(ofKind: "today") { WidgetView(lines: [.init("\($0.open) to do")]) }
-@MainActor public protocol NCWidgetProviding: AnyObject {
+@MainActor
+public protocol NCWidgetProviding: OptionalUpdateForm, UnwrappedUpdateForm, OldUpdateForm,
+    OldOptionalUpdateForm, OldUnwrappedUpdateForm
+{
     /// Brings the object up to date, and calls the handler with the result, from any thread, also after this method has
     /// returned. The first call counts; later ones are ignored. If the handler is not called before the deadline of the
     /// refresh, the result is `failed`, and a call after that is ignored. By default the result is `newData`.
     func widgetPerformUpdate(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void)
-
-    // Forms of the same method in code of other years, each of which is called, too: as the templates of Xcode 8 and 6
-    // have it, with a handler that may be nil, and by its name of before Swift 3.
-
-    /// The form with an optional handler.
-    func widgetPerformUpdate(completionHandler: (@Sendable (NCUpdateResult) -> Void)?)
-    /// The name of before Swift 3.
-    func widgetPerformUpdateWithCompletionHandler(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void)
-    /// The name of before Swift 3, with an optional handler.
-    func widgetPerformUpdateWithCompletionHandler(completionHandler: (@Sendable (NCUpdateResult) -> Void)?)
 
     /// Brings the object up to date, and returns the result: implement this method instead of the one with a handler.
     /// The task is cancelled at the deadline.
@@ -40,31 +37,17 @@ import Widgets
     /// Receives the display mode of the widget, and the largest size that can be shown, in character cells: before the
     /// first update, and before the first update after one of them has changed. By default does nothing.
     func widgetActiveDisplayModeDidChange(_ activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize)
+
+    /// Is called once, before all others. By default does nothing. (There is no `super` to call.)
+    func viewDidLoad()
+    /// Is called before the first update of the process. By default does nothing.
+    func viewWillAppear(_ animated: Bool)
 }
 
 extension NCWidgetProviding {
     /// Calls the form with an optional handler.
     public func widgetPerformUpdate(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void) {
-        widgetPerformUpdate(completionHandler: Optional(completionHandler))
-    }
-
-    /// Calls the method by its older name.
-    public func widgetPerformUpdate(completionHandler: (@Sendable (NCUpdateResult) -> Void)?) {
-        if let completionHandler { widgetPerformUpdateWithCompletionHandler(completionHandler: completionHandler) }
-    }
-
-    /// Calls the form with an optional handler.
-    public func widgetPerformUpdateWithCompletionHandler(
-        completionHandler: @escaping @Sendable (NCUpdateResult) -> Void
-    ) {
-        widgetPerformUpdateWithCompletionHandler(completionHandler: Optional(completionHandler))
-    }
-
-    /// Calls the handler with `newData`, so that the comparison of views decides.
-    public func widgetPerformUpdateWithCompletionHandler(
-        completionHandler: (@Sendable (NCUpdateResult) -> Void)?
-    ) {
-        completionHandler?(.newData)
+        (self as any OptionalUpdateForm).widgetPerformUpdate(completionHandler: completionHandler)
     }
 
     /// Returns the first result that the handler is called with; `failed` if the task is cancelled before.
@@ -76,6 +59,12 @@ extension NCWidgetProviding {
     public func widgetActiveDisplayModeDidChange(
         _ activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize
     ) {}
+
+    /// Does nothing.
+    public func viewDidLoad() {}
+
+    /// Does nothing.
+    public func viewWillAppear(_ animated: Bool) {}
 }
 
 /// The result of a widget's update.

@@ -16,17 +16,22 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
     /// The time after which the object is updated although nothing that concerns it has changed; nil for no such time.
     public let interval: Duration?
     private let updated: UpdatedObject<Object>
+    private let presses: PressHandler
 
     /// Creates the provider. `view` makes what is shown of the object, after an update. `interval` is the time after
-    /// which the object is updated although nothing that concerns it has changed.
+    /// which the object is updated although nothing that concerns it has changed. `items` and `perform` do what a press
+    /// of a button or a toggle of the view requests: see `WidgetProvider.perform(_:on:)`.
     @MainActor public init(
         _ object: Object, kind: String, interests: [WidgetInterest] = [],
         updatesEvery interval: Duration? = .seconds(900),
+        items: @escaping @Sendable (WidgetAction) -> [AccessIntent] = { _ in [] },
+        perform: (@Sendable (WidgetAction, Access) throws -> Void)? = nil,
         view: @escaping @MainActor (Object) -> WidgetView
     ) {
         self.kind = kind
         self.interests = interests
         self.interval = interval
+        presses = PressHandler(items: items, perform: perform)
         updated = UpdatedObject(object, view)
     }
 
@@ -55,6 +60,12 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
     private func hasContent(_ context: WidgetContext) throws(CoordinationError) -> Bool {
         try ContentFlag(ofKind: kind, in: context.container).isSet
     }
+
+    /// Returns the items that a press reads or changes.
+    public func items(for action: WidgetAction) -> [AccessIntent] { presses.items(action) }
+
+    /// Does what a press requests.
+    public func perform(_ action: WidgetAction, on access: Access) throws { try presses.perform(action, on: access) }
 }
 
 /// A widget's object, and the environment that the object got last.
@@ -69,6 +80,10 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
     }
 
     func update(in environment: WidgetEnvironment) async -> NCUpdateResult {
+        if self.environment == nil {
+            object.viewDidLoad()
+            object.viewWillAppear(false)
+        }
         if environment != self.environment {
             self.environment = environment
             object.widgetActiveDisplayModeDidChange(
@@ -90,15 +105,22 @@ extension NCWidgetProviding {
     ///   for no such time. The widget is also updated at the end of each countdown of its view. While it is not
     ///   visible, its budget may move an update to a later time.
     /// - `container` is by default that of the host.
+    /// - `items` returns the items that a press of a button or a toggle of the view reads or changes, and `perform` does
+    ///   what the press requests, in a transaction of these items, as the `perform()` of an intent. Without `perform`
+    ///   presses are refused.
     /// - `view` makes what is shown of the object, after an update.
     ///
     /// Errors: `notFound` if there is no host and no container; those of `Container(path:)`, and of the streams.
     @MainActor public func runAsWidget(
         ofKind kind: String, interests: [WidgetInterest] = [], updatesEvery interval: Duration? = .seconds(900),
-        in container: Container? = nil, view: @escaping @MainActor (Self) -> WidgetView
+        in container: Container? = nil,
+        items: @escaping @Sendable (WidgetAction) -> [AccessIntent] = { _ in [] },
+        perform: (@Sendable (WidgetAction, Access) throws -> Void)? = nil,
+        view: @escaping @MainActor (Self) -> WidgetView
     ) async throws {
         let container = try Container.chosen(container, for: "run as a widget")
-        let widget = TodayWidget(self, kind: kind, interests: interests, updatesEvery: interval, view: view)
+        let widget = TodayWidget(
+            self, kind: kind, interests: interests, updatesEvery: interval, items: items, perform: perform, view: view)
         try await WidgetProgram(widget, in: container).converse()
     }
 }

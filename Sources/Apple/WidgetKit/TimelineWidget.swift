@@ -16,16 +16,23 @@ public struct TimelineWidget<Provider: TimelineProvider & Sendable>: WidgetProvi
     private let provider: Provider
     private let clock: any WidgetClock
     private let view: @Sendable (Provider.Entry) -> WidgetView
+    private let presses: PressHandler
 
     /// Creates the provider. `view` makes what is shown of an entry. `clock` gives the time at which entries are due.
+    /// `items` and `perform` do what a press of a button or a toggle of the view requests: see
+    /// `WidgetProvider.perform(_:on:)`.
     public init(
         _ provider: Provider, kind: String, interests: [WidgetInterest] = [],
-        clock: any WidgetClock = SystemWidgetClock(), view: @escaping @Sendable (Provider.Entry) -> WidgetView
+        clock: any WidgetClock = SystemWidgetClock(),
+        items: @escaping @Sendable (WidgetAction) -> [AccessIntent] = { _ in [] },
+        perform: (@Sendable (WidgetAction, Access) throws -> Void)? = nil,
+        view: @escaping @Sendable (Provider.Entry) -> WidgetView
     ) {
         self.provider = provider
         self.kind = kind
         self.interests = interests
         self.clock = clock
+        presses = PressHandler(items: items, perform: perform)
         self.view = view
     }
 
@@ -54,6 +61,12 @@ public struct TimelineWidget<Provider: TimelineProvider & Sendable>: WidgetProvi
         }
         return Widgets.Timeline(first: .init(snapshot: try await snapshot(in: context)), policy: rendered.policy)
     }
+
+    /// Returns the items that a press reads or changes.
+    public func items(for action: WidgetAction) -> [AccessIntent] { presses.items(action) }
+
+    /// Does what a press requests.
+    public func perform(_ action: WidgetAction, on access: Access) throws { try presses.perform(action, on: access) }
 }
 
 extension TimelineProvider where Self: Sendable {
@@ -63,15 +76,21 @@ extension TimelineProvider where Self: Sendable {
     /// - `interests` is what concerns the widget: a change of anything else causes no refresh. By default every item
     ///   concerns the widget, and every key of the group defaults.
     /// - `container` is by default that of `WidgetCenter.shared`, which is by default that of the host.
+    /// - `items` returns the items that a press of a button or a toggle of the view reads or changes, and `perform` does
+    ///   what the press requests, in a transaction of these items, as the `perform()` of an intent. Without `perform`
+    ///   presses are refused.
     /// - `view` makes what is shown of an entry.
     ///
     /// Errors: `notFound` if there is no host and no container; those of `Container(path:)`, and of the streams.
     public func runAsWidget(
         ofKind kind: String, interests: [WidgetInterest] = [], in container: Container? = nil,
+        items: @escaping @Sendable (WidgetAction) -> [AccessIntent] = { _ in [] },
+        perform: (@Sendable (WidgetAction, Access) throws -> Void)? = nil,
         view: @escaping @Sendable (Entry) -> WidgetView
     ) async throws {
         let container = try Container.chosen(container ?? WidgetCenter.shared.container, for: "run as a widget")
-        let widget = TimelineWidget(self, kind: kind, interests: interests, view: view)
+        let widget = TimelineWidget(
+            self, kind: kind, interests: interests, items: items, perform: perform, view: view)
         try await WidgetProgram(widget, in: container).converse()
     }
 }

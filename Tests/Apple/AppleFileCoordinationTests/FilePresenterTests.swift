@@ -100,8 +100,8 @@ private final class Mute: NSObject, NSFilePresenter, @unchecked Sendable {
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {}
 }
 
-/// A presenter with the names of before Swift 3, and a list of what it was called for.
-private final class OldDocument: NSObject, NSFilePresenter, @unchecked Sendable {
+/// The document of a presenter, and a list of what the presenter was called for.
+private class NotingDocument: NSObject, @unchecked Sendable {
     let presentedItemURL: URL?
     let presentedItemOperationQueue = OperationQueue()
     let calls = Guarded<[String]>([])
@@ -111,14 +111,59 @@ private final class OldDocument: NSObject, NSFilePresenter, @unchecked Sendable 
         presentedItemOperationQueue.maxConcurrentOperationCount = 1
     }
 
-    private func note(_ call: String) { calls.withLock { $0.append(call) } }
+    func note(_ call: String) { calls.withLock { $0.append(call) } }
 
     func waitFor(_ call: String) throws {
         if !eventually({ calls.withLock { $0.contains(call) } }) {
             throw WaitedInVain(description: "no '\(call)' in \(calls.withLock { $0 })")
         }
     }
+}
 
+/// A presenter with the names of before Swift 3, as Xcode 6 wrote them.
+private final class OldestDocument: NotingDocument, NSFilePresenter, @unchecked Sendable {
+    func relinquishPresentedItemToReader(reader: (((@Sendable () -> Void)?) -> Void)!) {
+        note("to reader")
+        reader { self.note("reacquired") }
+    }
+    func relinquishPresentedItemToWriter(writer: (((@Sendable () -> Void)?) -> Void)!) {
+        note("to writer")
+        writer(nil)
+    }
+    func savePresentedItemChangesWithCompletionHandler(completionHandler: ((NSError?) -> Void)!) {
+        note("save")
+        completionHandler(nil)
+    }
+    func accommodatePresentedItemDeletionWithCompletionHandler(completionHandler: ((NSError?) -> Void)!) {
+        note("deletion")
+        completionHandler(nil)
+    }
+    func accommodatePresentedSubitemDeletionAtURL(url: NSURL, completionHandler: ((NSError?) -> Void)!) {
+        note("deletion of \(url.lastPathComponent ?? "")")
+        completionHandler(nil)
+    }
+    func presentedItemDidMoveToURL(newURL: NSURL) { note("moved to \(newURL.lastPathComponent ?? "")") }
+    func presentedSubitemDidAppearAtURL(url: NSURL) { note("appeared \(url.lastPathComponent ?? "")") }
+    func presentedSubitemDidChangeAtURL(url: NSURL) { note("changed \(url.lastPathComponent ?? "")") }
+    func presentedSubitemAtURL(oldURL: NSURL, didMoveToURL newURL: NSURL) {
+        note("moved \(oldURL.lastPathComponent ?? "") to \(newURL.lastPathComponent ?? "")")
+    }
+}
+
+/// A presenter whose blocks may be nil.
+private final class UnsureDocument: NotingDocument, NSFilePresenter, @unchecked Sendable {
+    func relinquishPresentedItemToReader(reader: (((@Sendable () -> Void)?) -> Void)?) {
+        note("to reader")
+        reader?(nil)
+    }
+    func savePresentedItemChangesWithCompletionHandler(completionHandler: ((NSError?) -> Void)?) {
+        note("save")
+        completionHandler?(nil)
+    }
+}
+
+/// A presenter with the names of before Swift 3.
+private final class OldDocument: NotingDocument, NSFilePresenter, @unchecked Sendable {
     func relinquishPresentedItemToReader(reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
         note("to reader")
         reader { self.note("reacquired") }
@@ -230,8 +275,23 @@ struct `File presenters` {
     }
 
     @Test func `a presenter with the names of before Swift 3 is called`() throws {
+        try callAll(OldDocument(url("a")), OldDocument(url("d")))
+    }
+
+    @Test func `a presenter as Xcode 6 wrote it, with unwrapped blocks and NSURL, is called`() throws {
+        try callAll(OldestDocument(url("a")), OldestDocument(url("d")))
+    }
+
+    @Test func `a presenter whose blocks may be nil is called`() throws {
+        let document = UnsureDocument(url("a"))
+        NSFileCoordinator.addFilePresenter(document)
+        defer { NSFileCoordinator.removeFilePresenter(document) }
+        #expect(try container.groupctl("read", "a").status == 0)
+        #expect(document.calls.withLock { $0 } == ["to reader", "save"])
+    }
+
+    private func callAll<Document: NotingDocument & NSFilePresenter>(_ item: Document, _ directory: Document) throws {
         for name in ["d/x", "d/y"] { _ = try container.groupctl("write", name, input: name) }
-        let (item, directory) = (OldDocument(url("a")), OldDocument(url("d")))
         for document in [item, directory] { NSFileCoordinator.addFilePresenter(document) }
         defer { for document in [item, directory] { NSFileCoordinator.removeFilePresenter(document) } }
         #expect(try container.groupctl("read", "a").status == 0)

@@ -51,6 +51,28 @@ private final class Plain: NCWidgetProviding { var text = "one" }
     }
 }
 
+/// An object as the template of Xcode 6 has it, which also knows when it was loaded.
+@MainActor private final class Oldest: Updated {
+    var updates = 0
+    var calls: [String] = []
+    func viewDidLoad() { calls.append("loaded") }
+    func viewWillAppear(_ animated: Bool) { calls.append("appears") }
+    func widgetPerformUpdateWithCompletionHandler(completionHandler: ((NCUpdateResult) -> Void)!) {
+        updates += 1
+        calls.append("updated")
+        completionHandler(.newData)
+    }
+}
+
+/// An object with the present name, and an implicitly unwrapped handler.
+@MainActor private final class Unwrapping: Updated {
+    var updates = 0
+    func widgetPerformUpdate(completionHandler: ((NCUpdateResult) -> Void)!) {
+        updates += 1
+        completionHandler(NCUpdateResult.newData)
+    }
+}
+
 /// A class that adopts the protocol, with a method that its subclass overrides.
 @MainActor private class Adopting: Updated {
     var updates = 0
@@ -124,6 +146,23 @@ private final class Returning: NCWidgetProviding {
         try await check(Old(), "old")
         try await check(Older(), "older")
         try await check(Unsure(), "optional")
+        try await check(Unwrapping(), "unwrapped")
+        let oldest = Oldest()
+        try await check(oldest, "oldest")
+        #expect(oldest.calls == ["loaded", "appears", "updated"])
+    }
+
+    @Test func `what a press requests is done by a closure, and refused without one`() async throws {
+        let widget = TodayWidget(
+            object, kind: "pressed", items: { [.writing(ItemPath($0.id))] },
+            perform: { action, access in try access.write(text: "done", to: ItemPath(action.id)) }
+        ) { WidgetView(lines: [.init($0.text)]) }
+        let container = container
+        try await WidgetProgram(widget, in: container).perform(WidgetAction(id: "list"))
+        #expect(try container.coordinator(purpose: "tests").blocking.readText("list") == "done")
+        await #expect(throws: (any Error).self) {
+            try await WidgetProgram(self.widget, in: container).perform(WidgetAction(id: "list"))
+        }
     }
 
     @Test func `a method of a subclass is called that overrides one of the class that adopts the protocol`()
