@@ -99,7 +99,7 @@ let commandsTargets: [Target] = [
 var widgets = Directory("Sources/Widgets")
 widgets.settings += optimized
 let widgetsTargets: [Target] = [
-    widgets.module("GroupProtocolLines", uses: ["GroupSystemCalls"]),
+    widgets.module("GroupProtocolLines", uses: ["GroupBytes", "GroupSystemCalls"]),
     widgets.module("GroupManifests", uses: ["GroupBytes", "GroupSystemCalls", "GroupCommandLine"]),
     widgets.module("Widgets", uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls"]),
     .target(name: "WidgetAppIsForAppsNotForWidgets", path: widgets.path("WidgetAppIsForAppsNotForWidgets")),

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GroupBytes
 
 /// Messages as lines of JSON. Dates are seconds since 1970.
 package enum ProtocolLine {
@@ -49,33 +50,9 @@ package enum ProtocolLine {
             _ = try decoder.decode(type, from: Data(line))
             return ""
         } catch let error as DecodingError {
-            if case .dataCorrupted(let context) = error, context.codingPath.isEmpty {
-                // The decoder says the same of a number that its member cannot hold.
-                return (try? decoder.decode(Anything.self, from: Data(line))) == nil
-                    ? "it is not JSON" : "a number is too large, or has a fraction where it must be whole"
-            }
-            return described(error)
+            return error.fault { (try? decoder.decode(AnyJSON.self, from: Data(line))) != nil }
         } catch {
             return "it is not JSON"
-        }
-    }
-
-    /// Any JSON.
-    private struct Anything: Decodable {
-        init(from decoder: any Decoder) {}
-    }
-
-    private static func described(_ error: DecodingError) -> String {
-        func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
-            let keys = context.codingPath + (last.map { [$0] } ?? [])
-            return keys.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined().drop { $0 == "." } + ": "
-        }
-        return switch error {
-        case .keyNotFound(let key, let context): path(context, key) + "it is missing"
-        case .valueNotFound(_, let context): path(context) + "it is null"
-        case .typeMismatch(let type, let context): path(context) + "it must be of type \(type)"
-        case .dataCorrupted(let context): path(context) + context.debugDescription
-        @unknown default: "it is not a message"
         }
     }
 

@@ -20,7 +20,8 @@ public struct GroupMessage: Hashable, Sendable {
             return try JSONDecoder().decode(type, from: Data(bytes ?? []))
         } catch {
             throw CoordinationError(
-                .invalidContent, operation: "decode", item: "message \(number)", reason: "\(error)",
+                .invalidContent, operation: "decode", item: "message \(number)",
+                reason: ItemCoding.fault(error, in: bytes ?? []),
                 remedy: .init(.acknowledge, "acknowledge the message to go on behind it"), cause: error)
         }
     }

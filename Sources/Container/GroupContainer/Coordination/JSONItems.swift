@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GroupBytes
 
 /// Encodes items as JSON with sorted keys, so that equal values have equal bytes, and writing a value again changes
 /// nothing.
@@ -24,6 +25,12 @@ package enum ItemCoding {
             reason: "it has \(size) bytes, and JSON of more than \(largest >> 20) MiB is not decoded as a whole")
     }
 
+    /// Returns why JSON could not be decoded.
+    static func fault(_ error: any Error, in content: [UInt8]) -> String {
+        guard let error = error as? DecodingError else { return "\(error)" }
+        return error.fault { (try? JSONDecoder().decode(AnyJSON.self, from: Data(content))) != nil }
+    }
+
     static func decode<Value: Decodable>(_ type: Value.Type, _ content: [UInt8], from path: ItemPath)
         throws(CoordinationError) -> Value
     {
@@ -32,8 +39,8 @@ package enum ItemCoding {
             return try JSONDecoder().decode(type, from: Data(content))
         } catch {
             throw CoordinationError(
-                .invalidContent, operation: "decode", item: path.description,
-                reason: "\(error)", cause: error)
+                .invalidContent, operation: "decode", item: path.description, reason: fault(error, in: content),
+                cause: error)
         }
     }
 }

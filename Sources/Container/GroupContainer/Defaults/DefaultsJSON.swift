@@ -115,13 +115,15 @@ extension GroupDefaults.Key where Value: Codable {
             }
         }
         decode = { stored throws(CoordinationError) in
+            let json = stored.jsonBytes ?? []
             do {
-                return try JSONDecoder().decode(Value.self, from: Data(stored.jsonBytes ?? []))
+                return try JSONDecoder().decode(Value.self, from: Data(json))
             } catch {
+                let fault = ItemCoding.fault(error, in: json)
                 throw CoordinationError(
                     .invalidContent, operation: "decode", item: name,
                     reason:
-                        "the value is \(stored.kindName), and not \(Value.self): \(error); the value was not changed",
+                        "the value is \(stored.kindName), and not \(Value.self): \(fault); the value was not changed",
                     cause: error)
             }
         }
