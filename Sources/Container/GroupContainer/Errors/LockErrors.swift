@@ -44,9 +44,12 @@ extension CoordinationError {
     private static func limit(_ timeout: Duration?) -> String {
         guard let timeout, timeout > .zero else { return "at once" }
         let (seconds, attoseconds) = timeout.components
-        if attoseconds == 0 { return "within \(seconds) s" }
-        let milliseconds = attoseconds / 1_000_000_000_000_000
-        return "within \(seconds.multipliedReportingOverflow(by: 1_000).partialValue &+ milliseconds) ms"
+        let milliseconds = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        if seconds == 0 { return "within \(milliseconds) ms" }
+        // What was left of 10 s after the first request are not 9995 ms, but 10 s.
+        let tenths = (milliseconds + 99) / 100
+        if tenths == 0 || tenths == 10 { return "within \(tenths == 0 ? seconds : seconds &+ 1) s" }
+        return "within \(seconds).\(tenths) s"
     }
 
     /// Translates a failure of the lock file.

@@ -57,7 +57,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (Duration.zero, "at once"), (.seconds(30), "within 30 s"), (.milliseconds(1_500), "within 1500 ms"),
+        (Duration.zero, "at once"), (.seconds(30), "within 30 s"), (.milliseconds(1_500), "within 1.5 s"),
+        (.nanoseconds(9_994_100_000), "within 10 s"), (.nanoseconds(1_001), "within 1 ms"),
     ]) func `an error about a lock names the time of the wait`(timeout: Duration, text: String) throws {
         let sample = try SampleContainer()
         let path = Array("a".utf8)
