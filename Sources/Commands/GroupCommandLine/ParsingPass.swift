@@ -99,6 +99,11 @@ struct ParsingPass {
             throw parsed.usageError("option '\(spelled)' takes no value")
         }
         if option == .help {
+            // `groupctl -h read`, as `groupctl help read`.
+            while let word = rest.first, inner.subcommands.contains(where: { word == Array($0.name.utf8) }) {
+                rest.removeFirst()
+                try enterSubcommand(named: word)
+            }
             return .help(help.rendered())
         }
         if option == .version { return .version }
@@ -166,8 +171,12 @@ struct ParsingPass {
             throw error
         }
         if !inner.subcommands.isEmpty {
-            let names = inner.subcommands.map(\.name).joined(separator: ", ")
-            throw parsed.usageError("missing a command, one of: \(names)")
+            let names = inner.subcommands.map(\.name)
+            let all = names.joined(separator: ", ")
+            throw parsed.usageError(
+                all.utf8.count > 100
+                    ? "missing a command, such as \(names.prefix(3).joined(separator: ", ")); the help lists all"
+                    : "missing a command, one of: \(all)")
         }
         if inner.trailingCommand == .required, parsed.command == nil {
             throw parsed.usageError("missing COMMAND, which comes after '--'")

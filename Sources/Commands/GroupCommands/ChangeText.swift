@@ -14,7 +14,7 @@ package struct ChangeText: Sendable {
         case history
         case json
         case format(LineFormat, isForTerminal: Bool)
-        case terminal(TerminalText, TimeStyle)
+        case terminal(TerminalLine)
     }
 
     package let form: Form
@@ -87,7 +87,7 @@ package struct ChangeText: Sendable {
         if options.isJSON {
             form = .json
         } else if terminal.isColored || StandardOutput.isTerminal {
-            form = .terminal(terminal, times)
+            form = .terminal(TerminalLine(terminal, times: times, showsAll: !isHistory))
         } else {
             form = isHistory ? .history : .pipe(isNumbered: false, hasCursor: false)
         }
@@ -106,7 +106,7 @@ package struct ChangeText: Sendable {
                 + pipe(change, isNumbered: false, cursor: nil)
         case .json: Array((change.json.encoded() + "\n").utf8)
         case .format(let format, let isForTerminal): format.line(change, isForTerminal: isForTerminal)
-        case .terminal(let text, let times): Array((TerminalLine(text, times: times).line(change) + "\n").utf8)
+        case .terminal(let text): Array((text.line(change) + "\n").utf8)
         }
     }
 

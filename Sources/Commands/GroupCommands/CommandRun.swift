@@ -160,8 +160,8 @@ package struct CommandRun: ~Copyable {
     var awaitedLock: @Sendable () -> String? {
         { [opened] in
             guard let (item, holder) = opened.withLock(\.self)?.awaitedLock() else { return nil }
-            let command = holder.command.map { " (\(Progress.shortened($0, to: 40)))" } ?? ""
-            return "waiting for \(item): held by \(holder.processIdentifier)\(command)"
+            let command = holder.command.map { ": \($0)" } ?? ""
+            return "waiting for \(item), held by \(holder.purpose) (\(holder.processIdentifier))\(command)"
         }
     }
 

@@ -85,12 +85,17 @@ package final class Progress: Sendable {
         return state.withLock { state in
             if state.isOver { return false }
             var shown = state
-            if let awaited { shown = State(what: awaited) }
+            // The end, which is the holder's command, can be missed most easily.
+            if let awaited {
+                shown = State(what: awaited.count > Self.longest ? awaited.prefix(Self.longest - 1) + "…" : awaited)
+            }
             Self.write("\r\u{1B}[K" + Self.line(shown, unit, after: monotonicNanoseconds() - begun))
             state.isDrawn = true
             return true
         }
     }
+
+    private static let longest = 68
 
     private static func line(_ state: State, _ unit: Unit, after time: Int64) -> String {
         var text = TerminalText.visible(state.what)
@@ -101,7 +106,7 @@ package final class Progress: Sendable {
         }
         if let speed = state.perSecond, speed > 0 { text += ", " + amount(speed, unit) + "/s" }
         // The text fits one line of a narrow terminal: a wrapped line could not be erased.
-        return shortened(text, to: 68) + ", " + Timestamp.duration(time)
+        return shortened(text, to: longest) + ", " + Timestamp.duration(time)
     }
 
     /// Returns a text without its middle where it is longer than `limit`.

@@ -4,13 +4,16 @@ package import GroupContainer
 
 /// The line of a change for a terminal: time, kind, path, author. Names are escaped, so that they cannot harm the
 /// terminal.
-struct TerminalLine {
+package struct TerminalLine {
     private let text: TerminalText
     private let times: TimeStyle
+    /// Whether the other changes of a transaction are shown, too.
+    private let showsAll: Bool
 
-    init(_ text: TerminalText, times: TimeStyle = .clock) {
+    init(_ text: TerminalText, times: TimeStyle = .clock, showsAll: Bool = true) {
         self.text = text
         self.times = times
+        self.showsAll = showsAll
     }
 
     func line(_ change: Change) -> String {
@@ -49,7 +52,7 @@ struct TerminalLine {
 
     /// Returns a bar that connects the changes of a transaction; empty for other changes.
     private func bar(_ change: Change) -> String {
-        guard let transaction = change.transaction, transaction.count > 1 else { return "" }
+        guard showsAll, let transaction = change.transaction, transaction.count > 1 else { return "" }
         if transaction.index == 0 { return "┌ " }
         return transaction.index + 1 < transaction.count ? "│ " : "└ "
     }

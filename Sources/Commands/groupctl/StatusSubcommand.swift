@@ -68,12 +68,32 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
             }
         }
     }
+    lines += deadlock(in: TopModel(status, of: container).members, text)
     lines += logs("suites", status.suites, counted: ("key", "keys"), ("set", "sets"), text)
     lines += logs("channels", status.channels, counted: ("message kept", "messages kept"), ("post", "posts"), text)
     if !status.members.contains(where: \.isLeader) {
         lines.append("leader    none: external changes are recorded when the next follower starts")
     }
     return lines
+}
+
+/// Returns a line for the requests of which each waits for the next; none where there are no such ones.
+private func deadlock(in members: [TopModel.Member], _ text: TerminalText) -> [String] {
+    let waits = WaitTree(members, at: wallNanoseconds())
+    guard let isCertain = waits.hasCertainDeadlock else { return [] }
+    var circle: [Int] = []
+    for line in waits.lines {
+        switch line.content {
+        case .deadlock: circle = []
+        case .waiter(let member, _, _), .starter(let member, _, true): circle.append(member)
+        case .back:
+            let names = (circle + circle.prefix(1)).map { "\(members[$0].purpose) (\(members[$0].process))" }
+            let title = text.styled(isCertain ? "deadlock" : "perhaps a deadlock", as: .error)
+            return ["\(title)  each waits for the next: \(names.joined(separator: " → "))"]
+        default: break
+        }
+    }
+    return []
 }
 
 private typealias Noun = (one: String, many: String)

@@ -41,7 +41,7 @@ import Testing
         let writer = try RunningProcess(
             ["script", "-qec", command, "/dev/null"],
             environment: container.environment.merging(["SHELL": "/bin/sh"]) { $1 })
-        try writer.waitForText("waiting for item: held by \(holder.identifier) (")
+        try writer.waitForText("waiting for item, held by groupctl (\(holder.identifier)): ")
         try holder.send("end")
         #expect(try holder.finish().status == 0)
         #expect(try writer.finish().status == 0)

@@ -30,6 +30,30 @@ struct `groupctl status and changes` {
         #expect(try await holder.release().status == 0)
     }
 
+    @Test(.timeLimit(.minutes(1))) func `status names the processes of which each waits for the next`() async throws {
+        let container = try TemporaryContainer()
+        func nested(_ outer: String, _ inner: String) throws -> RunningProcess {
+            try container.start(
+                "sh",
+                [
+                    "-c",
+                    "exec groupctl lock \"$1\" $2 --purpose $2 -- sh -c 'echo held; read go; exec groupctl lock \"$0\" $1 -- true' \"$1\" $3",
+                    "sh", container.path, outer, inner,
+                ])
+        }
+        let (one, two) = (try nested("a", "b"), try nested("b", "a"))
+        for process in [one, two] { #expect(try await process.readLine() == "held") }
+        for process in [one, two] { try process.send("go") }
+        // A process that has started one that waits counts only after a while.
+        var text = ""
+        while !text.contains("perhaps a deadlock  each waits for the next: ") {
+            text = try await container.done("status").text
+        }
+        #expect(text.contains("a (\(one.identifier))") && text.contains("b (\(two.identifier))"), "\(text)")
+        one.signal(SIGTERM)
+        two.signal(SIGTERM)
+    }
+
     @Test func `status --watch prints the status again after a change, until its count or a time without one`()
         async throws
     {

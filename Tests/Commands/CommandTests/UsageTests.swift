@@ -7,7 +7,7 @@ struct `Usage errors of the commands` {
         ("groupctl", "read --nonsense g p", "unknown option '--nonsense'", "groupctl read"),
         ("groupctl", "write g p --relaxt", "unknown option '--relaxt'; did you mean '--relaxed'?", "groupctl write"),
         ("groupctl", "raed g p", "unknown command 'raed'; did you mean 'read'?", "groupctl"),
-        ("groupctl", "", "missing a command, one of: create, path", "groupctl"),
+        ("groupctl", "", "missing a command, such as create, path, list; the help lists all", "groupctl"),
         ("groupctl", "status", "missing GROUP", "groupctl status"),
         ("groupctl", "read g", "missing PATH", "groupctl read"),
         ("groupctl", "update g p", "missing COMMAND", "groupctl update"),
@@ -38,6 +38,15 @@ struct `Usage errors of the commands` {
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.hasPrefix("\(program): ") && outcome.errors.contains(message), "\(outcome)")
         #expect(outcome.errors.hasSuffix("(try '\(teacher) --help')\n"), "\(outcome)")
+    }
+
+    @Test(arguments: [["read"], ["defaults", "get"]])
+    func `the help of a command is printed wherever its name stands`(names: [String]) async throws {
+        let help = try await RunningProcess("groupctl", names + ["--help"]).finish()
+        #expect(help.status == 0 && help.text.contains("groupctl \(names.joined(separator: " "))"))
+        for words in [["-h"] + names, ["help"] + names] {
+            #expect(try await RunningProcess("groupctl", words).finish().text == help.text)
+        }
     }
 
     @Test(arguments: ["", ".hidden", "-x", "a b", "ä", "a\nb", "a:b", String(repeating: "a", count: 256)])
