@@ -43,9 +43,10 @@ extension CommandRun {
         // Each of these may be the one that is missing.
         for error in unknown.isEmpty ? [] : found.errors { complain("\(error)", .damaged) }
         for kind in unknown {
+            let nearest = NearestName.among(known, to: kind).map { "; did you mean '\($0)'?" } ?? ""
             complain(
-                "there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.directories.names)", .notFound
-            )
+                "there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.directories.names)\(nearest)",
+                .notFound)
         }
         return unknown.isEmpty
     }
@@ -82,10 +83,15 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
         }
     }
     let found = settings.directories.read()
-    if settings.isOnce, found.errors.isEmpty, try settings.list().kinds(among: found.manifests.map(\.kind)).isEmpty {
+    if settings.isOnce, !found.manifests.isEmpty, try settings.list().kinds(among: found.manifests.map(\.kind)).isEmpty
+    {
         run.complain("no widget is on the list of shown widgets; 'widget-host add' adds one")
     }
     if let signal { return .signal(signal) }
+    if settings.isOnce, found.errors.isEmpty, found.manifests.isEmpty {
+        run.complain("no widget is installed in \(settings.directories.names)", .notFound)
+        return .notFound
+    }
     if host.frontEnd.hasTimedOut { return .timedOut }
     // Where the widgets were not named, the one of a manifest that cannot be read may be among them.
     if settings.isOnce, settings.shown == nil, !found.errors.isEmpty { return .damaged }

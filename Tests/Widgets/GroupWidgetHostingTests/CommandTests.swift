@@ -52,7 +52,7 @@ struct `widget-host` {
         let run = try HostRun([:])
         try run.quit()
         let none = try run.run("show", options: ["--once"])
-        #expect(none.status == 0 && none.text.contains("no widget is on the list"), "\(none)")
+        #expect(none.status == 66 && none.text.contains("no widget is installed in \(run.widgets)"), "\(none)")
         try run.install("a")
         #expect(try run.run("remove", "a").status == 0)
         let removed = try run.run("show", options: ["--once"])
@@ -138,6 +138,7 @@ struct `widget-host` {
         #expect(try list() == [["shown", "a"], ["expanded", "b"], ["-", "c"]])
         let unknown = try run.run("add", "z")
         #expect(unknown.status == 66 && unknown.text.contains("there is no widget 'z'"))
+        #expect(try run.run("add", "aa").text.contains("; did you mean 'a'?"))
         let once = try run.run("show", options: ["--once"]).text.split(separator: "\n").compactMap {
             $0.split(separator: "\t").dropFirst().first
         }

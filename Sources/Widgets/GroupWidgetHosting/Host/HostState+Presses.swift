@@ -30,7 +30,9 @@ extension HostState {
             if !lines.contains(where: { $0.control?.id == action.id }) {
                 return refuse("what it was is not shown any more")
             }
-        } else if line > lines.count || lines[line - 1].control == nil {
+        } else if line > lines.count {
+            return refuse("the widget shows \(lines.count) line\(lines.count == 1 ? "" : "s")")
+        } else if lines[line - 1].control == nil {
             return refuse("it is no button and no toggle")
         }
         if widget.presses.count >= Self.mostPresses { return refuse("\(Self.mostPresses) presses wait for the widget") }
