@@ -42,6 +42,16 @@ package struct NoteStore: Sendable {
         }
     }
 
+    private static let largest: UInt64 = 1 << 20
+
+    /// The error of a file that is no note.
+    package struct TooLarge: Error, CustomStringConvertible {
+        let size: UInt64
+        package var description: String {
+            "the note '\(path)' has \(size) bytes, and is not read: a note has at most 1 MiB"
+        }
+    }
+
     package func save(_ text: String) throws {
         try coordinator.coordinate(.writing(Self.path)) { access in try save(text, by: way, access) }
     }
@@ -49,7 +59,8 @@ package struct NoteStore: Sendable {
     private func save(_ text: String, by way: NoteWay, _ access: Access) throws {
         switch way {
         case .file: _ = try access.write(bytes: Array(text.utf8), to: Self.path)
-        case .defaults: try defaults.set(text, for: .note)
+        // Durable, so that a container that was removed refuses it.
+        case .defaults: try defaults.set(text, for: .note, durability: .durable)
         }
     }
 
@@ -71,7 +82,9 @@ package struct NoteStore: Sendable {
     }
 
     private static func read(by access: Access) throws -> String? {
-        try access.item(path) == nil ? nil : String(decoding: access.readBytes(path), as: UTF8.self)
+        guard let item = try access.item(path) else { return nil }
+        if item.size > largest { throw TooLarge(size: item.size) }
+        return String(decoding: try access.readBytes(path), as: UTF8.self)
     }
 
     package func clear() throws {

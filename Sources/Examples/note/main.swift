@@ -1,3 +1,4 @@
+import Foundation
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -75,6 +76,11 @@ private func edit(_ store: NoteStore, _ container: Container) throws {
         case .end: break reading
         }
     }
-    try store.save(lines.joined(separator: "\n"))
+    let text = lines.joined(separator: "\n")
+    do { try store.save(text) } catch {
+        // Otherwise it would be lost with this process.
+        try? FileHandle.standardError.write(contentsOf: Data("note: not saved; this was typed:\n\(text)\n".utf8))
+        throw error
+    }
     try presence.resignActive()
 }

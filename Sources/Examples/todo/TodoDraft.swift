@@ -22,6 +22,9 @@ final class TodoDraft: ItemPresenter {
         return draft
     }
 
+    /// What is not saved.
+    var entries: [String] { unsaved.withLock(\.self) }
+
     func add(_ title: String) { unsaved.withLock { $0.append(title) } }
 
     func saveChanges() async throws { try save() }

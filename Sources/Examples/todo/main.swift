@@ -1,3 +1,4 @@
+import Foundation
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -82,7 +83,12 @@ private func edit(_ container: Container, timeout: Duration) throws {
         case .end: break reading
         }
     }
-    try draft.end()
+    do { try draft.end() } catch {
+        // Otherwise they would be lost with this process.
+        let text = draft.entries.joined(separator: "\n")
+        try? FileHandle.standardError.write(contentsOf: Data("todo: not saved; this was typed:\n\(text)\n".utf8))
+        throw error
+    }
 }
 
 /// Opens the places that the widget requests. An app with windows would show the place; this one prints it.

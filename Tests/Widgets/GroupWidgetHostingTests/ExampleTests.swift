@@ -137,6 +137,27 @@ struct `The example widgets` {
         #expect(try container.content("Library/todo.json").contains("Tea"))
     }
 
+    @Test(arguments: [["todo"], ["note"], ["note", "--through", "defaults"]])
+    func `what was typed is printed where it cannot be saved`(words: [String]) throws {
+        let container = try TemporaryContainer()
+        let editor = try RunningProcess(words + ["--group", container.path, "edit"])
+        try editor.send("typed text")
+        // The editor is a member by then.
+        #expect(try eventually { try container.groupctl("status").text.contains("process \(editor.identifier)") })
+        try FileManager.default.removeItem(atPath: container.path)
+        editor.closeInput()
+        let (status, text) = try editor.finish()
+        #expect(status != 0 && text.contains("not saved; this was typed:\ntyped text\n"), "\(status) \(text)")
+    }
+
+    @Test func `a note of gigabytes is not read`() throws {
+        let container = try TemporaryContainer()
+        #expect(try container.groupctl("mkdir", "Library").status == 0)
+        #expect(succeeds(["truncate", "-s", "2G", container.path + "/Library/note.txt"]))
+        let (status, text) = try RunningProcess(["note", "--group", container.path, "get"]).finish()
+        #expect(status == 1 && text.contains("has 2147483648 bytes, and is not read"), "\(status) \(text)")
+    }
+
     @Test func `the countdown widget counts on without its app, until it is finished`() throws {
         let stage = try Stage("countdown")
         try stage.sees("countdown", "active", "no countdown")
