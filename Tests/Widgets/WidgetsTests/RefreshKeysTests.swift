@@ -35,6 +35,8 @@ struct `groupctl refresh of keys` {
         #expect(try await refresh("defaults:s:k") == ["noData"])
         try await defaults("s", "set", "k", "2")
         #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+        try await defaults("s", "set", "k", "2")
+        #expect(try await refresh("defaults:s:k") == ["noData"], "the value is the same")
         try await defaults("s", "delete", "k")
         #expect(try await refresh("defaults:s:k") == ["3", "newData"])
         #expect(try await refresh("defaults:s:k") == ["noData"])

@@ -35,7 +35,8 @@ struct Gathering {
         for (suite, keys) in suites.sorted(by: { $0.key < $1.key }) {
             let position = previous?.suites[suite] ?? (concerns.isEverything && previous != nil ? .absent : nil)
             let found = try SuiteChanges(of: suite, keys, since: position, in: container)
-            keyChanges += found.changes
+            // A key that was set to the value that it had is nothing new to show.
+            keyChanges += found.changes.filter { $0.kind != .set || $0.oldValue != $0.newValue }
             isLost = isLost || found.isLost
             self.suites[suite] = found.position
         }
