@@ -21,7 +21,7 @@ let strict: [SwiftSetting] = [
 /// half the time then. (Unsafe flags would keep others from using the package.)
 let optimized: [SwiftSetting] =
     Context.environment["GROUP_CONTAINER_OPTIMIZED"] == nil
-    ? [] : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"])]
+    ? [] : [.unsafeFlags(["-O"])]
 
 /// A directory with a directory for each of its targets, which has the target's name unless `in` names another.
 struct Directory {
@@ -102,9 +102,9 @@ let widgetsTargets: [Target] = [
     widgets.module("GroupProtocolLines", uses: ["GroupBytes", "GroupSystemCalls"]),
     widgets.module("GroupManifests", uses: ["GroupBytes", "GroupSystemCalls", "GroupCommandLine"]),
     widgets.module("Widgets", uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls"]),
-    .target(name: "WidgetAppIsForAppsNotForWidgets", path: widgets.path("WidgetAppIsForAppsNotForWidgets")),
+    .target(name: "AppsOnly", path: widgets.path("AppsOnly")),
     widgets.module(
-        "WidgetApp", uses: ["Widgets", "GroupContainer", "GroupSystemCalls", "WidgetAppIsForAppsNotForWidgets"]),
+        "WidgetApp", uses: ["Widgets", "GroupContainer", "GroupSystemCalls", "AppsOnly"]),
     widgets.module("GroupContainerTesting", uses: ["Widgets", "GroupContainer", "GroupSystemCalls"]),
     widgets.module(
         "GroupWidgetHosting",

@@ -31,7 +31,7 @@ symbol_graphs() {
             swift-symbolgraph-extract -module-name "$module" -I "$built/Modules" \
                 -I Sources/Container/CGroupLinux/include \
                 -Xcc -fmodule-map-file="$built/CGroupLinux.build/module.modulemap" \
-                -Xcc -fmodule-map-file="$built/WidgetAppIsForAppsNotForWidgets.build/module.modulemap" \
+                -Xcc -fmodule-map-file="$built/AppsOnly.build/module.modulemap" \
                 -Xcc -fmodule-map-file=Sources/Container/CGroupInotifyTools/module.modulemap \
                 -Xcc -fmodule-map-file=Sources/Services/CGroupSQLite/module.modulemap \
                 -Xcc -fmodule-map-file=Sources/Services/CGroupSecret/module.modulemap \

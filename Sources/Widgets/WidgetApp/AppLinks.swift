@@ -3,7 +3,7 @@ package import GroupSystemCalls
 import Widgets
 // An empty C module. Only a target with WidgetApp among its dependencies finds it: for any other target, the compiler
 // reports the missing module, where otherwise the linker would list symbols.
-@_exported import WidgetAppIsForAppsNotForWidgets
+@_exported import AppsOnly
 
 /// The URLs that widgets and other processes open in this app: each once and in order, also those from before the app
 /// ran.
