@@ -22,7 +22,8 @@ public final class NCWidgetController: Sendable {
     /// standard error.
     public func setHasContent(_ flag: Bool, forWidgetWithBundleIdentifier bundleID: String) {
         reportingErrors {
-            let container = try Container.chosen(container, for: "set whether a widget has content")
+            let container = try Container.chosen(
+                container, for: "set whether a widget has content", advice: "pass it: NCWidgetController(container)")
             try ContentFlag(ofKind: bundleID, in: container).set(flag)
         }
     }

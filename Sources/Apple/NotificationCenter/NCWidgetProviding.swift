@@ -40,7 +40,8 @@ public protocol NCWidgetProviding: OptionalUpdateForm, UnwrappedUpdateForm, OldU
 
     /// Is called once, before all others. By default does nothing. (There is no `super` to call.)
     func viewDidLoad()
-    /// Is called before the first update of the process. By default does nothing.
+    /// Is called before the first update of the process, and before the first one after the widget has become visible. By
+    /// default does nothing.
     func viewWillAppear(_ animated: Bool)
 }
 

@@ -1,11 +1,11 @@
-import FoundationEssentials
+import Foundation
 public import GroupContainer
 import GroupWidgetAdapters
 public import Widgets
 
 /// The provider of a widget that an `NCWidgetProviding` object updates, for all calls that take a provider: a program
 /// that shows itself, a status bar, a test. `runAsWidget` is the call for a widget under a host.
-public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
+public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider, AppearingProvider {
     /// The kind of a widget that is not given one; `TodayWidget(…, kind:)` always gives one.
     public static var kind: String { "today" }
 
@@ -39,7 +39,7 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
     /// before, the object gets them first.
     public func performUpdate(in context: WidgetContext) async throws -> UpdateResult {
         guard try hasContent(context) else { return .newData }
-        return UpdateResult(await updated.update(in: context.environment))
+        return UpdateResult(await updated.update(in: context))
     }
 
     /// Makes the view of the object; a view without lines if the widget has no content.
@@ -79,17 +79,27 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
         self.view = view
     }
 
-    func update(in environment: WidgetEnvironment) async -> NCUpdateResult {
-        if self.environment == nil {
-            object.viewDidLoad()
-            object.viewWillAppear(false)
-        }
+    func update(in context: WidgetContext) async -> NCUpdateResult {
+        let environment = context.environment
+        if self.environment == nil { object.viewDidLoad() }
+        if self.environment == nil || context.appears { object.viewWillAppear(false) }
+        reportTimers()
         if environment != self.environment {
             self.environment = environment
             object.widgetActiveDisplayModeDidChange(
                 NCWidgetDisplayMode(environment.displayMode), withMaximumSize: environment.maximumSize.cells)
         }
-        return await object.widgetPerformUpdate()
+        let result = await object.widgetPerformUpdate()
+        reportTimers()
+        return result
+    }
+
+    /// Says that there is a timer in the run loop of this thread, which nothing runs.
+    private func reportTimers() {
+        if RunLoop.current.limitDate(forMode: .default) == nil { return }
+        reportOnce(
+            "\(Object.self) has scheduled a timer, and no timer fires in a widget: show a countdown "
+                + "(WidgetView.Line(countdown:)), or pass 'updatesEvery'")
     }
 
     var shown: WidgetView { view(object) }
@@ -118,7 +128,8 @@ extension NCWidgetProviding {
         perform: (@Sendable (WidgetAction, Access) throws -> Void)? = nil,
         view: @escaping @MainActor (Self) -> WidgetView
     ) async throws {
-        let container = try Container.chosen(container, for: "run as a widget")
+        let container = try Container.chosen(
+            container, for: "run as a widget", advice: "pass it: runAsWidget(…, in: container)")
         let widget = TodayWidget(
             self, kind: kind, interests: interests, updatesEvery: interval, items: items, perform: perform, view: view)
         try await WidgetProgram(widget, in: container).converse()

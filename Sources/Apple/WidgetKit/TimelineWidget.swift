@@ -88,7 +88,9 @@ extension TimelineProvider where Self: Sendable {
         perform: (@Sendable (WidgetAction, Access) throws -> Void)? = nil,
         view: @escaping @Sendable (Entry) -> WidgetView
     ) async throws {
-        let container = try Container.chosen(container ?? WidgetCenter.shared.container, for: "run as a widget")
+        let container = try Container.chosen(
+            container ?? WidgetCenter.shared.container, for: "run as a widget",
+            advice: "pass it: runAsWidget(…, in: container)")
         let widget = TimelineWidget(
             self, kind: kind, interests: interests, items: items, perform: perform, view: view)
         try await WidgetProgram(widget, in: container).converse()

@@ -76,6 +76,7 @@ public final class WidgetCenter: Sendable {
     }
 
     private func center(for operation: String) throws(CoordinationError) -> Widgets.WidgetCenter {
-        try Widgets.WidgetCenter(Container.chosen(container, for: operation))
+        try Widgets.WidgetCenter(
+            Container.chosen(container, for: operation, advice: "set WidgetCenter.shared.container"))
     }
 }

@@ -163,6 +163,7 @@ package struct ManifestFields {
     /// looked up in PATH. Errors: the field is absent or empty; `advice` is for that case.
     package func program(_ name: String, in directory: String, _ advice: String) throws(ManifestError) -> String {
         guard let program = try text(name), !program.isEmpty else { throw error(name, "it is missing", advice) }
-        return program.contains("/") && !program.hasPrefix("/") ? "\(directory)/\(program)" : program
+        if !program.contains("/") || program.hasPrefix("/") { return program }
+        return directory + "/" + (program.hasPrefix("./") ? program.dropFirst(2) : program[...])
     }
 }

@@ -27,6 +27,14 @@ struct `A hosted Today widget` {
         }
     }
 
+    @Test func `the log of the host reports a timer, and a widget that nothing updates`() throws {
+        let ticking = try HostedWidget("ticking", program: "adopted-widget", ["ticking"], interests: ["none"])
+        try ticking.waitUntilShown("appears")
+        try ticking.waitForText("TickingWidget has scheduled a timer, and no timer fires in a widget")
+        let theme = try HostedWidget("theme", program: "adopted-widget", ["theme"], interests: nil)
+        try theme.waitForText("ThemeWidget updates nothing: it has no widgetPerformUpdate(completionHandler:)")
+    }
+
     @Test func `the host reports a manifest whose interests are not those of the program`() throws {
         let hosted = try HostedWidget("theme", program: "adopted-widget", ["theme"], interests: ["Library/none"])
         try hosted.waitForText(
@@ -54,7 +62,7 @@ struct `A hosted Today widget` {
         #expect(
             text == """
                 adopted-widget: cannot set whether a widget has content: the program has chosen no container, and was \
-                not started by a widget host, which chooses one; open the container first, and pass it to this module
+                not started by a widget host, which chooses one; open the container, and pass it: NCWidgetController(container)
 
                 """)
     }

@@ -150,6 +150,12 @@ private final class Returning: NCWidgetProviding {
         let oldest = Oldest()
         try await check(oldest, "oldest")
         #expect(oldest.calls == ["loaded", "appears", "updated"])
+        let widget = TodayWidget(oldest, kind: "oldest") { WidgetView(lines: [.init("\($0.updates)")]) }
+        var refresh = WidgetRefresh(widget, in: container)
+        _ = try await refresh.update(isReload: true) { _ in }
+        refresh.appears = true
+        _ = try await refresh.update(isReload: true) { _ in }
+        #expect(oldest.calls.suffix(3) == ["updated", "appears", "updated"], "\(oldest.calls)")
     }
 
     @Test func `what a press requests is done by a closure, and refused without one`() async throws {

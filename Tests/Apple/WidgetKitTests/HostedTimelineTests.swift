@@ -28,7 +28,7 @@ struct `A hosted timeline` {
             #expect(
                 text == """
                     adopted-widget: cannot reload timelines: the program has chosen no container, and was not started \
-                    by a widget host, which chooses one; open the container first, and pass it to this module
+                    by a widget host, which chooses one; open the container, and set WidgetCenter.shared.container
 
                     """)
         }

@@ -31,3 +31,18 @@ final class PatientWidget: NCWidgetProviding {
 
     var text: String { updates < 3 ? "waiting" : "third" }
 }
+
+/// A widget that would show the time by a timer.
+final class TickingWidget: NCWidgetProviding {
+    private(set) var text = "loaded"
+
+    func viewDidLoad() {
+        _ = Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in }
+    }
+
+    func viewWillAppear(_ animated: Bool) { text = "appears" }
+
+    func widgetPerformUpdateWithCompletionHandler(completionHandler: ((NCUpdateResult) -> Void)!) {
+        completionHandler(.newData)
+    }
+}

@@ -4,6 +4,7 @@
 //     theme       a widget of the class ThemeWidget, which has no interests and shows a key
 //     countdown   a widget of the class CountdownWidget, which is updated by time alone
 //     patient     a widget of the class PatientWidget, which is updated every second
+//     ticking     a widget of the class TickingWidget, which has a timer
 //     note        a widget of NoteProvider, which shows the item Library/note.txt
 //     hide        sets that the widget of the kind "today" has no content
 //     reload      requests a reload of the widgets of the kind "note"
@@ -19,6 +20,10 @@ case "theme": try await ThemeWidget().runAsWidget(ofKind: "theme") { WidgetView(
 case "countdown":
     try await CountdownWidget().runAsWidget(ofKind: "countdown", interests: [.path("none")], updatesEvery: nil) {
         $0.view
+    }
+case "ticking":
+    try await TickingWidget().runAsWidget(ofKind: "ticking", interests: [.path("none")]) {
+        WidgetView(lines: [.init($0.text)])
     }
 case "patient":
     try await PatientWidget().runAsWidget(

@@ -168,7 +168,7 @@ send(.log("process \(getpid())"))
 while let line = readLine() {
     guard let message = ProtocolLine.decoded(HostMessage.self, from: Array(line.utf8)) else { continue }
     switch message {
-    case .update(let id, let environment, _, _, let reloads): try answer(id, environment, reloads: reloads)
+    case .update(let id, let environment, _, _, let reloads, _): try answer(id, environment, reloads: reloads)
     case .press(let id, let press, _, _):
         if press.action.id == "crash" { kill(getpid(), SIGKILL) }
         send(.pressed(id: id, .notDone, cause: "the test wants it"))

@@ -355,7 +355,7 @@ struct `widget-host` {
             environment: run.environment)
         try alone.waitForText("widget-host: a is process ")
         try alone.waitForText(#"< {"id":1,"result":"newData""#)
-        #expect(alone.text.contains(#"> {"deadline":"#) && !alone.text.contains("\tb\t"))
+        #expect(alone.text.contains(#"> {"appears":true,"deadline":"#) && !alone.text.contains("\tb\t"))
         try run.write("exit", for: "a")
         #expect(try alone.finish().status == 1 && alone.text.contains("ended with status 7"))
     }

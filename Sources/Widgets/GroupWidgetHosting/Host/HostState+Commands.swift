@@ -67,6 +67,7 @@ extension HostState {
         widget.isVisible = isVisible
         widget.lastVisible = now.monotonic
         widget.process?.update?.wasVisible = true
+        widget.process?.hasAppeared = false
         widget.process?.update?.nextLockCheck = isVisible ? .max : options.deadline(options.lockCheck, after: now)
         // The refresh reads all changes after the widget's position in the journal, also those from the time when the
         // widget was not visible.

@@ -114,7 +114,9 @@ extension HostState {
             wasVisible: widget.isVisible)
         let message = HostMessage.update(
             id: id, environment: environment, deadline: Double(widget.manifest.refreshing.deadline) / 1e9,
-            shows: shows, reloads: widget.isReloadWanted)
+            shows: shows, reloads: widget.isReloadWanted,
+            appears: widget.isVisible && widget.process?.hasAppeared == false)
+        if widget.isVisible { widget.process?.hasAppeared = true }
         (widget.wantedSince, widget.isReloadWanted, widget.lastRefresh) = (nil, false, now.wall)
         widget.mayRefreshFrom = now.monotonic.adding(widget.manifest.refreshing.interval)
         widget.look(at: until)

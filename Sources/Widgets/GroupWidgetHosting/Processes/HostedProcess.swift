@@ -42,6 +42,8 @@ struct HostedProcess: Hashable, Sendable {
     let run: WidgetRun
     let startedAt: Int64
     var phase: Phase
+    /// Whether an update has told the process that the widget has become visible.
+    var hasAppeared = false
     var update: Update?
     /// The first of the widget's presses, as this process got it.
     var press: Press?

@@ -4,8 +4,9 @@ package enum HostMessage: Hashable, Sendable {
     /// Refresh, and send an answer with this number before `deadline` seconds are over. `shows`: the host has no view
     /// for this environment, or only a view from an earlier host, so an answer other than `failed` has the timeline
     /// even if nothing is new. `reloads`: a reload was requested, so the widget renders also where nothing in the
-    /// container changed.
-    case update(id: Int, environment: WidgetEnvironment, deadline: Double, shows: Bool, reloads: Bool)
+    /// container changed. `appears`: the widget has become visible, and this process has had no update since.
+    case update(
+        id: Int, environment: WidgetEnvironment, deadline: Double, shows: Bool, reloads: Bool, appears: Bool = false)
     /// Perform a press, or, if `asks`, only say whether it was performed: an earlier process of the widget got it, and
     /// ended without an answer.
     case press(id: Int, WidgetPress, asks: Bool, deadline: Double)
@@ -24,7 +25,7 @@ extension HostMessage: Codable {
 
     private enum Field: String, CodingKey {
         case verb = "do"
-        case id, environment, deadline, shows, reloads, press, control, isOn, asks
+        case id, environment, deadline, shows, reloads, appears, press, control, isOn, asks
     }
 
     package init(from decoder: any Decoder) throws {
@@ -36,7 +37,8 @@ extension HostMessage: Codable {
                 environment: try fields.decode(WidgetEnvironment.self, forKey: .environment),
                 deadline: try fields.decode(Double.self, forKey: .deadline),
                 shows: try fields.decodeIfPresent(Bool.self, forKey: .shows) ?? false,
-                reloads: try fields.decodeIfPresent(Bool.self, forKey: .reloads) ?? false)
+                reloads: try fields.decodeIfPresent(Bool.self, forKey: .reloads) ?? false,
+                appears: try fields.decodeIfPresent(Bool.self, forKey: .appears) ?? false)
         case .press:
             self = .press(
                 id: try fields.decode(Int.self, forKey: .id),
@@ -56,13 +58,14 @@ extension HostMessage: Codable {
     package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Field.self)
         switch self {
-        case .update(let id, let environment, let deadline, let shows, let reloads):
+        case .update(let id, let environment, let deadline, let shows, let reloads, let appears):
             try fields.encode(Verb.update, forKey: .verb)
             try fields.encode(id, forKey: .id)
             try fields.encode(environment, forKey: .environment)
             try fields.encode(deadline, forKey: .deadline)
             try fields.encode(shows, forKey: .shows)
             try fields.encode(reloads, forKey: .reloads)
+            try fields.encode(appears, forKey: .appears)
         case .press(let id, let press, let asks, let deadline):
             try fields.encode(Verb.press, forKey: .verb)
             try fields.encode(id, forKey: .id)

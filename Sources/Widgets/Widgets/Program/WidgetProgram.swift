@@ -37,11 +37,12 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             // A newer host may send messages that this version cannot decode; they are ignored.
             guard let message = ProtocolLine.decoded(HostMessage.self, from: line) else { continue }
             switch message {
-            case .update(let id, let environment, let deadline, let shows, let reloads):
+            case .update(let id, let environment, let deadline, let shows, let reloads, let appears):
                 let previous = update
                 update = Task {
                     await previous?.value
-                    let answer = await answer(id, environment, deadline, shows: shows, reloads: reloads, shownBefore)
+                    let answer = await answer(
+                        id, environment, deadline, shows: shows, reloads: reloads, appears: appears, shownBefore)
                     try? link.send(WidgetMessage.answer(answer))
                 }
             case .press(let id, let press, let asks, let deadline):
@@ -93,7 +94,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
     }
 
     private func answer(
-        _ id: Int, _ environment: WidgetEnvironment, _ deadline: Double, shows: Bool, reloads: Bool,
+        _ id: Int, _ environment: WidgetEnvironment, _ deadline: Double, shows: Bool, reloads: Bool, appears: Bool,
         _ shownBefore: Guarded<[UInt8]?>
     ) async -> WidgetMessage.Answer {
         var answer = WidgetMessage.Answer(id: id, result: .failed)
@@ -103,9 +104,12 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             provider, in: container, environment: environment, timeout: time, timeLimit: time, clock: clock
         ) { error in cause.withLock { $0 = "\(error)" } }
         refresh.hasOwnProcess = true
+        refresh.appears = appears
         do {
             let shown = shows ? nil : shownBefore.withLock { $0 }
-            let outcome = try await refresh.update(isReload: reloads, unlike: shown) { timeline, rendered in
+            let outcome = try await refresh.update(
+                isReload: reloads || (appears && provider is any AppearingProvider), unlike: shown
+            ) { timeline, rendered in
                 answer.timeline = timeline.map(\.view)
                 shownBefore.withLock { $0 = rendered }
             }

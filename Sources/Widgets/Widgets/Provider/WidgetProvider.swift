@@ -14,7 +14,8 @@ public protocol WidgetProvider: Sendable {
     /// The kind of this provider, if its type has several; by default the type's kind.
     var kind: String { get }
 
-    /// What concerns the widget; every item, and every key of the group defaults, if the list is empty.
+    /// What concerns the widget; every item, and every key of the group defaults, if the list is empty, as it is by
+    /// default.
     var interests: [WidgetInterest] { get }
 
     /// What is shown before there is a snapshot; if nil, only the widget's name.
@@ -47,6 +48,9 @@ extension WidgetProvider {
     /// The kind of the provider's type.
     public var kind: String { Self.kind }
 
+    /// Every item, and every key of the group defaults.
+    public var interests: [WidgetInterest] { [] }
+
     /// No placeholder.
     public var placeholder: Snapshot? { nil }
 
@@ -67,6 +71,9 @@ extension WidgetProvider {
     }
 }
 
+/// A provider that is refreshed each time its widget becomes visible, also if nothing in the container has changed.
+package protocol AppearingProvider {}
+
 /// The data from which a provider makes its snapshot.
 public struct WidgetContext: Sendable {
     /// The container.
@@ -83,4 +90,6 @@ public struct WidgetContext: Sendable {
     public let environment: WidgetEnvironment
     /// When the refresh began, by its clock.
     public let date: Date
+    /// Whether the widget has become visible since the last refresh of this process.
+    package let appears: Bool
 }

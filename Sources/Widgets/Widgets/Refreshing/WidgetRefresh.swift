@@ -24,6 +24,8 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
     package var shortestInterval = Duration.seconds(1)
     /// Whether this process is there for the widget alone.
     package var hasOwnProcess = false
+    /// Whether the widget has become visible since the last refresh of this process.
+    package var appears = false
 
     /// Creates a refresh of a provider in a container.
     /// - `environment` is what the widget is shown in.
@@ -139,7 +141,7 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
         let context = WidgetContext(
             container: container, coordinator: container.coordinator(purpose: provider.kind),
             changes: session.changes, keyChanges: session.keyChanges, environment: environment,
-            date: clock.date)
+            date: clock.date, appears: appears)
         let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isRequested)
         let answer = try await FirstAnswer.of(timeLimit, by: clock) { () async throws -> Timeline<Provider.Snapshot>? in
             switch try await provider.performUpdate(in: context) {

@@ -18,7 +18,7 @@ import Widgets
 
     private func updates(_ actions: some Collection<HostAction>) -> [(shows: Bool, reloads: Bool)] {
         actions.compactMap { action in
-            guard case .send(_, .update(_, _, _, let shows, let reloads)) = action else { return nil }
+            guard case .send(_, .update(_, _, _, let shows, let reloads, _)) = action else { return nil }
             return (shows, reloads)
         }
     }

@@ -158,7 +158,7 @@ struct HostWorld {
         let message = widget.inbox.removeFirst()
         widgets[run] = widget
         switch message {
-        case .update(let id, _, _, let shows, let reloads):
+        case .update(let id, _, _, let shows, let reloads, _):
             if widget.inbox.contains(where: { if case .suspend = $0 { true } else { false } }) {
                 // The widget was hidden meanwhile: it may end the refresh, or answer nothing.
                 switch roll(3) {
