@@ -37,7 +37,7 @@ struct `groupctl status and changes` {
                 "sh",
                 [
                     "-c",
-                    "exec groupctl lock \"$1\" $2 --purpose $2 -- sh -c 'echo held; read go; exec groupctl lock \"$0\" $1 -- true' \"$1\" $3",
+                    "exec groupctl lock \"$1\" $2 --purpose $2 -- sh -c 'echo held; read go; exec groupctl lock \"$0\" $1 --timeout 10m -- true' \"$1\" $3",
                     "sh", container.path, outer, inner,
                 ])
         }
@@ -46,7 +46,7 @@ struct `groupctl status and changes` {
         for process in [one, two] { try process.send("go") }
         // A process that has started one that waits counts only after a while.
         var text = ""
-        while !text.contains("perhaps a deadlock  each waits for the next: ") {
+        for _ in 0..<1_000 where !text.contains("perhaps a deadlock  each waits for the next: ") {
             text = try await container.done("status").text
         }
         #expect(text.contains("a (\(one.identifier))") && text.contains("b (\(two.identifier))"), "\(text)")
