@@ -9,7 +9,11 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
     let (_, settings) = try run.host()
     let found = settings.directories.read()
     let manifests = Dictionary(found.manifests.map { ($0.kind, $0) }, uniquingKeysWith: { first, _ in first })
-    let list = try settings.listFile.read()
+    let list: ShownList
+    do throws(ListFile.Fault) { list = try settings.listFile.read() } catch {
+        run.complain("\(error)", .damaged)
+        return .damaged
+    }
     let shown = list.kinds(among: manifests.keys)
     for kind in shown + manifests.keys.filter({ !shown.contains($0) }).sorted() {
         guard let manifest = manifests[kind] else { continue }

@@ -219,6 +219,12 @@ struct `widget-host` {
         try run.quit()
     }
 
+    @Test func `a widget with an interest in a suite that does not exist is named`() throws {
+        let run = try HostRun(["a": #""interests": ["defaults:group.com.example.todo:k"]"#])
+        try run.host.waitForText("widget-host: a: its interests: ")
+        try run.quit()
+    }
+
     @Test func `a widget whose manifest has an unknown field is shown, and the field named`() throws {
         let run = try HostRun(["a": #""intrests": ["Library/b"]"#])
         try run.host.waitForText("a.json', line 1: intrests: there is no such field; did you mean 'interests'?")

@@ -78,8 +78,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         }
         // Mistakes that were corrected are forgotten, so that they are logged again if they come back.
         surroundings.complaints.formIntersection(mistakes)
-        // Before the manifests are installed, so that no change after a widget's first refresh is missed.
-        try watch.follow(state.interests(with: found.manifests))
+        // Following makes a suite that is missing: it is missed before.
         let known = Set(state.manifestKinds)
         let new = found.manifests.map(\.kind).filter { !known.contains($0) }
         for manifest in found.manifests where new.contains(manifest.kind) {
@@ -88,6 +87,8 @@ extension WidgetHost where FrontEnd: ~Copyable {
                 try frontEnd.log(HostLogLine("its interests: \(doubt)", of: manifest.kind, isFault: true), at: now)
             }
         }
+        // Before the manifests are installed, so that no change after a widget's first refresh is missed.
+        try watch.follow(state.interests(with: found.manifests))
         var shown: [String: LastView] = [:]
         for kind in new { shown[kind] = views.read(kind) }
         events += [.ledgers(ledgers(of: new)), .lastViews(shown), .manifests(found.manifests)]
