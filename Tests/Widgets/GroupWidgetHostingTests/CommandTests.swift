@@ -220,8 +220,10 @@ struct `widget-host` {
     }
 
     @Test func `a widget with an interest in a suite that does not exist is named`() throws {
-        let run = try HostRun(["a": #""interests": ["defaults:group.com.example.todo:k"]"#])
-        try run.host.waitForText("widget-host: a: its interests: ")
+        let run = try HostRun(["a": ""])
+        let manifest = #"{"kind": "c", "executable": "true", "interests": ["defaults:group.com.example.todo:k"]}"#
+        try Data(manifest.utf8).write(to: URL(filePath: run.widgets + "/c.json"))
+        try run.host.waitForText("widget-host: c: its interests: ")
         try run.quit()
     }
 
