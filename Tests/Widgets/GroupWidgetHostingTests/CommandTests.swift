@@ -221,6 +221,8 @@ struct `widget-host` {
 
     @Test func `a widget with an interest in a suite that does not exist is named`() throws {
         let run = try HostRun(["a": ""])
+        let words = ["groupctl", "defaults", "set", run.container.path, "standard", "k", "1"]
+        #expect(try RunningProcess(words, environment: run.environment).finish().status == 0)
         let manifest = #"{"kind": "c", "executable": "true", "interests": ["defaults:group.com.example.todo:k"]}"#
         try Data(manifest.utf8).write(to: URL(filePath: run.widgets + "/c.json"))
         try run.host.waitForText("widget-host: c: its interests: ")
