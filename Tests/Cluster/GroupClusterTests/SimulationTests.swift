@@ -2,7 +2,7 @@ import GroupCluster
 import TestSupport
 import Testing
 
-@Suite("A cluster, simulated")
+@Suite("A cluster, simulated", .ownThreads)
 struct SimulationTests {
     /// GROUP_CONTAINER_SEED is the first seed; a failing seed alone shows its schedule.
     private static let first = environmentNumber("GROUP_CONTAINER_SEED") ?? 1

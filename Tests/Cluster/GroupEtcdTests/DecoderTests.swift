@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Bytes of requests and answers, without etcd.
-@Suite struct `Bytes from and to etcd` {
+@Suite(.ownThreads) struct `Bytes from and to etcd` {
     private static let header =
         #""header":{"cluster_id":"14841639068965178418","member_id":"10276657743932975437","revision":"12","raft_term":"2"}"#
     private static let keyValue =

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GroupLocking
 
-@Suite
+@Suite(.ownThreads)
 struct `Lock queues` {
     /// Random requests, granted, ended and withdrawn in any order. The queue's decisions are compared with its rule for
     /// all requests that are alive.

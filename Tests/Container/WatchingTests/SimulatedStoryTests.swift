@@ -131,7 +131,7 @@ extension SimulatedStory.Event: CustomStringConvertible {
     }
 }
 
-@Suite struct `Random stories` {
+@Suite(.ownThreads) struct `Random stories` {
     static let seeds: [UInt64] =
         if let seed = environmentNumber("GROUP_CONTAINER_SEED") { [seed] } else {
             Array(1...(runsLongTests ? 20_000 : 1_000)) + onceFailed

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite struct `Tree index beside a model` {
+@Suite(.ownThreads) struct `Tree index beside a model` {
     /// The tree as a list of names, changed as a file system would change it.
     private struct Naive {
         var items: [String: ItemState] = [:]

@@ -4,7 +4,7 @@ import Testing
 @testable import GroupLocking
 
 /// The corpora of `tools/fuzz`: samples that the real encoders make, and inputs that once found a fault.
-@Suite struct `A decoder` {
+@Suite(.ownThreads) struct `A decoder` {
     private static let corpora = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpora")
 
     private static func corpus(_ decoder: Decoder) throws -> [(name: String, content: [UInt8])] {

@@ -3,7 +3,7 @@ import TestSupport
 import GroupTodayView
 import TerminalModel
 
-struct `Bytes from one frame to the next` {
+@Suite(.ownThreads) struct `Bytes from one frame to the next` {
     @Test func `a terminal shows the new frame after the bytes, whatever it showed before`() {
         for seed in 0..<300 as Range<UInt64> { follow(seed) }
     }

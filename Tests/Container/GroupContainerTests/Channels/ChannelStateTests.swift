@@ -4,7 +4,7 @@ import Testing
 @testable import GroupContainer
 @testable import GroupLog
 
-@Suite struct `Channel state` {
+@Suite(.ownThreads) struct `Channel state` {
     /// A plain model of the state: everything that was ever posted, and each listener's place.
     private struct Model {
         var posted: [UInt64] = []

@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 @testable import GroupLog
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct `Suite compaction` {
     /// Sets keys until the suite has this many segments; returns the last value.
     private static func fill(_ defaults: GroupDefaults, files: UInt64) throws -> Int {

@@ -8,7 +8,7 @@ import Testing
 @testable import Widgets
 
 /// The texts of all errors are in one file, so that a reviewer sees each change of one.
-@Suite struct `Error texts` {
+@Suite(.ownThreads) struct `Error texts` {
     private static let file = projectDirectory.appending(path: "Tests/Support/error-texts.txt")
 
     @Test func `error-texts.txt contains exactly the error texts of the sources`() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct `Streamed items` {
     private static func bytes(_ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) } }
 

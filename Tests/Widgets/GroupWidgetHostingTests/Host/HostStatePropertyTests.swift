@@ -4,7 +4,7 @@ import Widgets
 
 @testable import GroupWidgetHosting
 
-@Suite struct `A widget host under random events` {
+@Suite(.ownThreads) struct `A widget host under random events` {
     private static let manifests = ["a", "b", "c"].map { kind in
         WidgetManifest(kind: kind, executable: kind, rooms: [.compact: .init(), .expanded: .init()])
     }
