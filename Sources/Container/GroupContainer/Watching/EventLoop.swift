@@ -1,3 +1,4 @@
+import Dispatch
 import GroupLocking
 import GroupSystemCalls
 
@@ -13,6 +14,7 @@ final class EventLoop: Sendable {
         var poller: Poller?
     }
     private let state = Guarded(State())
+    private let turn = DispatchSemaphore(value: 1)
 
     /// Serves an elected member as leader. To be called from any thread.
     func adopt(_ election: LeaderElection) { change { $0.coming.append(election) } }
@@ -53,7 +55,14 @@ final class EventLoop: Sendable {
         }
     }
 
+    /// A run begins when the one before has ended: there is one inotify queue, and one deferral of stops.
     private func run(_ poller: Poller) {
+        turn.wait()
+        serveLeaders(poller)
+        turn.signal()
+    }
+
+    private func serveLeaders(_ poller: Poller) {
         var queue = Self.makeQueue(poller)
         var nextQueue = Self.nextQueue
         let mounts = MountTable()
