@@ -198,9 +198,9 @@ private func all(_ first: OpaquePointer?, next: () -> OpaquePointer?) -> [Opaque
         let start: time_t
     }
 
-    /// Without one of them that cannot be read, an event would be shown on wrong days.
+    /// The most dates that an event may list.
     private static let mostDates = 10_000
-
+    /// Without one of them that cannot be read, an event would be shown on wrong days.
     private static let decisive = ["DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"]
 
     init(_ component: OpaquePointer, of tree: ComponentTree, local: OpaquePointer) {
