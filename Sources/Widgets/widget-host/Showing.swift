@@ -88,10 +88,8 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
         run.complain("no widget is on the list of shown widgets; 'widget-host add' adds one")
     }
     if let signal { return .signal(signal) }
-    if settings.isOnce, found.errors.isEmpty, found.manifests.isEmpty {
-        run.complain("no widget is installed in \(settings.directories.names)", .notFound)
-        return .notFound
-    }
+    // The host has said so.
+    if settings.isOnce, found.errors.isEmpty, found.manifests.isEmpty { return .notFound }
     if host.frontEnd.hasTimedOut { return .timedOut }
     // Where the widgets were not named, the one of a manifest that cannot be read may be among them.
     if settings.isOnce, settings.shown == nil, !found.errors.isEmpty { return .damaged }

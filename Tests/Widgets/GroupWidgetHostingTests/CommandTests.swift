@@ -52,7 +52,7 @@ struct `widget-host` {
         let run = try HostRun([:])
         try run.quit()
         let none = try run.run("show", options: ["--once"])
-        #expect(none.status == 66 && none.text.contains("no widget is installed in \(run.widgets)"), "\(none)")
+        #expect(none.status == 66 && none.text.contains("no widgets are installed: there is no manifest"), "\(none)")
         try run.install("a")
         #expect(try run.run("remove", "a").status == 0)
         let removed = try run.run("show", options: ["--once"])
