@@ -10,6 +10,8 @@ package struct CommandProcess: ~Copyable {
     private let child: ChildProcess
     private let signals: TerminationSignals
     private let holdsLock: Bool
+    /// What COMMAND had started in this process's group when a signal came.
+    private var reached: [ReachedProcess] = []
     private var arrivals = ArrivedSignals()
     private var messages = ArrivedSignals.passedOn()
     /// The last signal that another process has sent.
@@ -36,7 +38,8 @@ package struct CommandProcess: ~Copyable {
 
     /// Waits for the end, and returns the exit status. Uses a thread.
     package mutating func wait() throws(Errno) -> Int32 {
-        let patience = Self.interrupt(atEndOf: child.identifier)
+        let identifier = child.identifier
+        let patience = Self.interrupt { ChildProcess.awaitEnd(of: identifier) }
         while true {
             let seen = Interruption.latest
             if let status = try child.wait(nanoseconds: 0) {
@@ -60,6 +63,8 @@ package struct CommandProcess: ~Copyable {
             if !isOver && !isReached { child.signal(signal.number) }
             if signal.isFromTerminal { continue }
             sent = signal.number
+            // Those that cannot be opened have ended by now, or there is no descriptor to wait for their end with.
+            if !holdsLock { reached += others.compactMap { try? ReachedProcess($0) } }
             others.forEach { ProcessTree.signal($0, signal.number) }
         }
     }
@@ -73,11 +78,11 @@ package struct CommandProcess: ~Copyable {
         return ProcessTree.descendants(of: root).filter { $0 != child.identifier && ProcessTree.isInOwnGroup($0) }
     }
 
-    /// Raises an interruption at the end of a child, and returns for how long to wait for one at most.
-    private static func interrupt(atEndOf child: Int32) -> Int64 {
+    /// Raises an interruption when a process has ended, and returns for how long to wait for one at most.
+    private static func interrupt(after awaitEnd: @escaping @Sendable () -> Void) -> Int64 {
         do throws(Errno) {
             try WorkThread.start {
-                ChildProcess.awaitEnd(of: child)
+                awaitEnd()
                 Interruption.raise()
             }
             return .max
@@ -85,6 +90,31 @@ package struct CommandProcess: ~Copyable {
             // The user may have no more threads.
             return 100_000_000
         }
+    }
+}
+
+/// For the answer to a question. Somebody waits for what COMMAND saves, also after a signal.
+extension CommandProcess {
+    /// Runs COMMAND with nothing as its standard input, and returns the exit status.
+    ///
+    /// After a signal, also waits for what COMMAND had started in this process's group; another signal ends this wait.
+    /// Several may run at once, on threads of their own.
+    package static func runForAnswer(
+        _ command: [[UInt8]], variables: [(name: String, value: [UInt8])], _ signals: TerminationSignals,
+        remark: (String) -> Void
+    ) throws(Errno) -> Int32 {
+        let nothing = try FileDescriptor.inMemory()
+        var process = try CommandProcess(command, input: nothing.number, variables: variables, signals)
+        let status = try process.wait()
+        process.passOn()
+        var wait = OtherWait(before: "the question is answered")
+        for other in process.reached {
+            let patience = interrupt { other.awaitEnd() }
+            if !wait.outlasts(other.identifier, &process.arrivals, patience, remark, hasEnded: { other.hasEnded }) {
+                break
+            }
+        }
+        return status
     }
 }
 
@@ -164,24 +194,16 @@ extension CommandProcess {
     private mutating func awaitOthers(_ run: borrowing CommandRun) {
         if signals.received == nil { return }
         passOn()
-        let start = monotonicNanoseconds()
-        var isSaid = false
+        var wait = OtherWait(before: "the lock is freed")
         while let left = ProcessTree.children(of: ProcessTree.ownIdentifier)
             .first(where: ProcessTree.isInOwnGroup)
         {
-            let other = ChildProcess(adopted: left)
-            let patience = Self.interrupt(atEndOf: left)
-            while true {
-                let seen = Interruption.latest
-                if arrivals.next() != nil { return }
-                if Self.hasEnded(other) { break }
-                if !isSaid, monotonicNanoseconds() - start >= Self.silence {
-                    isSaid = true
-                    let name = ProcessView(of: left).map { PipeText.escaped($0.command) } ?? "a process"
-                    run.remark(
-                        "waiting for '\(name)' (process \(left)) before the lock is freed; a signal ends the wait")
-                }
-                Interruption.wait(since: seen, atMost: isSaid ? patience : min(patience, Self.silence))
+            let patience = Self.interrupt { ChildProcess.awaitEnd(of: left) }
+            if !wait.outlasts(
+                left, &arrivals, patience, { run.remark($0) },
+                hasEnded: { Self.hasEnded(ChildProcess(adopted: left)) })
+            {
+                return
             }
         }
     }
@@ -194,7 +216,58 @@ extension CommandProcess {
             return true
         }
     }
+}
+
+/// A process that got a signal, and whose end is awaited: it need not be a child of this process.
+private final class ReachedProcess: Sendable {
+    let identifier: Int32
+    private let descriptor: FileDescriptor
+
+    /// System calls: pidfd_open(2)
+    init(_ identifier: Int32) throws(Errno) {
+        self.identifier = identifier
+        descriptor = try FileDescriptor.process(identifier)
+    }
+
+    /// Waits until it has ended, and blocks the calling thread. System calls: poll(2)
+    func awaitEnd() {
+        while StandardStreams.wait(for: .readable, of: descriptor.number, milliseconds: nil).isEmpty {}
+    }
+
+    /// Whether it has ended. System calls: poll(2)
+    var hasEnded: Bool {
+        !StandardStreams.wait(for: .readable, of: descriptor.number, milliseconds: 0).isEmpty
+    }
+}
+
+/// The wait for what COMMAND has started, after COMMAND has ended by a signal.
+private struct OtherWait {
+    /// What happens after the wait, for people.
+    private let next: String
+    private let start = monotonicNanoseconds()
+    private var isSaid = false
+
+    init(before next: String) { self.next = next }
 
     /// For how long it waits before it says so, in nanoseconds.
     private static var silence: Int64 { 1_000_000_000 }
+
+    /// Waits until a process has ended, and looks after each interruption, or so many nanoseconds. Returns false if
+    /// another signal ends the wait.
+    mutating func outlasts(
+        _ process: Int32, _ arrivals: inout ArrivedSignals, _ patience: Int64, _ remark: (String) -> Void,
+        hasEnded: () -> Bool
+    ) -> Bool {
+        while true {
+            let seen = Interruption.latest
+            if arrivals.next() != nil { return false }
+            if hasEnded() { return true }
+            if !isSaid, monotonicNanoseconds() - start >= Self.silence {
+                isSaid = true
+                let name = ProcessView(of: process).map { PipeText.escaped($0.command) } ?? "a process"
+                remark("waiting for '\(name)' (process \(process)) before \(next); a signal ends the wait")
+            }
+            Interruption.wait(since: seen, atMost: isSaid ? patience : min(patience, Self.silence))
+        }
+    }
 }

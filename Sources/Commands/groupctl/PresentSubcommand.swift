@@ -20,6 +20,7 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
     let calls = PresenterCalls(
         answers: answers,
         answer: { wanted, accessor, question in
+            running.begin()
             log.note(
                 "asked to \(wanted.words.joined(separator: ", ")) by process \(accessor.processIdentifier)", accessor)
             if answers != .all && !wanted.contains(.saveChanges) { return }
@@ -28,14 +29,10 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
                 ("GROUP_WANTED", Array(wanted.words.joined(separator: " ").utf8)),
                 (AnsweredQuestion.variable, Array(question.text.utf8)),
             ]
-            let status = try running.run {
-                let nothing = try FileDescriptor.inMemory()
-                var process = try CommandProcess(
-                    command, input: nothing.number, variables: variables, signals)
-                return try process.wait()
-            }
+            let status = try CommandProcess.runForAnswer(command, variables: variables, signals, remark: log.say)
             if status != 0 { throw AnswerFailure(command: PipeText.escaped(command.first ?? []), status: status) }
         },
+        didAnswer: { running.finish() },
         reacquire: { change in log.note(change.map { "reacquired after \($0.kind.name)" } ?? "reacquired") },
         didChange: { change in log.note("\(change.kind.name) \(change.path)") },
         didMove: { path, _ in
@@ -58,26 +55,27 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
     }
 }
 
-/// How many COMMANDs answer a question now.
+/// How many questions are being answered now.
 private final class RunningAnswers: Sendable {
     private let state = Guarded((count: 0, isOver: false))
 
-    /// Runs a COMMAND, and returns its status. After `end` this does not return: the process ends as soon as no COMMAND
-    /// runs, and the request goes on as one that asks no presenter.
-    func run(_ command: () throws -> Int32) throws -> Int32 {
+    /// Begins an answer. After `end` this does not return: the process ends as soon as no answer is being made, and the
+    /// request goes on as one that asks no presenter.
+    func begin() {
         let isOver = state.withLock { state in
             if !state.isOver { state.count += 1 }
             return state.isOver
         }
         while isOver { Interruption.wait(since: .latest, atMost: .max) }
-        defer {
-            state.withLock { $0.count -= 1 }
-            Interruption.raise()
-        }
-        return try command()
     }
 
-    /// Lets no other COMMAND begin, and returns whether none is running.
+    /// Ends an answer, once the request can see it.
+    func finish() {
+        state.withLock { $0.count -= 1 }
+        Interruption.raise()
+    }
+
+    /// Lets no other answer begin, and returns whether none is being made.
     func end() -> Bool {
         state.withLock { state in
             state.isOver = true
@@ -99,9 +97,11 @@ private struct PresentLog: Sendable {
     let isVerbose: Bool
 
     func note(_ text: String, _ accessor: PresenterAccessor? = nil) {
-        if !isVerbose { return }
+        if isVerbose { say(text + (accessor.map { " (\($0.purpose)) for \($0.item)" } ?? "")) }
+    }
+
+    func say(_ line: String) {
         var errors = StandardOutput(descriptor: 2)
-        let line = text + (accessor.map { " (\($0.purpose)) for \($0.item)" } ?? "")
         try? errors.writeLine(TerminalText.message(line, isForTerminal: StandardOutput.isTerminalForErrors))
         try? errors.flush()
     }

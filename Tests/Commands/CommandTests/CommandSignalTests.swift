@@ -171,6 +171,36 @@ struct `Signals while COMMAND runs` {
         #expect(try await presenter.finish().status == 128 + SIGTERM)
     }
 
+    @Test func `what COMMAND of present has started saves, too, after a signal`() async throws {
+        try await container.done("write", "a", input: "old")
+        // The signal has its effect at any moment after the line: a process that a shell forks could miss it.
+        let inner = #"""
+            use POSIX; my $isOver = 0;
+            sigaction(SIGTERM, POSIX::SigAction->new(sub { $isOver = 1 })) or die;
+            syswrite STDOUT, "begun\n";
+            select undef, undef, undef, 0.01 until $isOver;
+            until (open my $gate, "<", $ENV{GATE}) { exit 2 unless $!{EINTR} }
+            open my $item, ">", "$ENV{GROUP_CONTAINER}/a" or die; print $item "saved\n"; close $item
+            """#
+        let presenter = try start(
+            "present", container.path, "a", "--verbose", "--", "sh", "-c", #"perl -e "$0"; true"#, inner)
+        #expect(try await presenter.readLine(from: .errors)?.contains("presenting 'a'") == true)
+        let reader = try container.start("read", "a")
+        #expect(try await presenter.readLine() == "begun")
+        presenter.signal(SIGTERM)
+        // It is said after a second.
+        var lines: [String] = []
+        while lines.last?.contains("a signal ends the wait") != true {
+            lines.append(try #require(try await presenter.readLine(from: .errors), "\(lines)"))
+        }
+        try await openGate()
+        // The signal ended COMMAND itself, which is no answer; but not before what it has started.
+        let outcome = try await reader.finish()
+        #expect(outcome.status == 1 && outcome.errors.contains("its presenter failed"), "\(outcome)")
+        #expect(try container.content("a") == "saved\n")
+        #expect(try await presenter.finish().status == 128 + SIGTERM)
+    }
+
     /// A COMMAND that counts the interrupts that it gets until the gate is opened. It handles each at once, also while it
     /// is about to wait for the gate: perl's %SIG would do so only when it has waited.
     private static let counting = #"""

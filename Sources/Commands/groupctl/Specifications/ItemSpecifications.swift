@@ -233,7 +233,7 @@ extension GroupControl {
     static let present = CommandSpecification(
         name: "present",
         summary:
-            "Presents an item, or a directory with everything below it, until a signal ends it: other processes' requests for it wait until COMMAND has saved. COMMAND gets the question in GROUP_QUESTION: its own groupctl write counts as the presenter's, and is refused (status 4) if the request went on without it. A COMMAND that fails makes the request fail.",
+            "Presents an item, or a directory with everything below it, until a signal ends it: other processes' requests for it wait until COMMAND has saved. COMMAND gets the question in GROUP_QUESTION: its own groupctl write counts as the presenter's, and is refused (status 4) if the request went on without it. A COMMAND that fails makes the request fail. A signal is passed on to COMMAND, and present ends when COMMAND, and what it had started, has ended.",
         brief: "Holds up requests for an item until COMMAND has saved",
         usage: ["groupctl present GROUP PATH [--all] -- COMMAND [ARG…]"],
         options: [

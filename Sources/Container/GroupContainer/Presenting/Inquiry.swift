@@ -293,6 +293,12 @@ final class Inquiry: Sendable {
             let presenter = state.asked[index].presenter
             let isThere = table.entry(presenter.index)?.number == presenter.number
             if !isThere || looking && !container.isAlive(presenter) {
+                // What it failed at last is an answer, too.
+                if let (slot, word) = state.asked[index].question, let last = table.word(at: slot),
+                    last.isSame(as: word), last.state == .failed
+                {
+                    throw failed(presenter, table.failure(at: slot))
+                }
                 let departed = state.asked.remove(at: index)
                 end(departed, table)
                 continue

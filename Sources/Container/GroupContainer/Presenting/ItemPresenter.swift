@@ -74,6 +74,8 @@ package struct PresenterCalls: Sendable {
     package var answers: PresenterQuestions
     /// Answers a question: relinquishes, saves, accommodates deletion, as far as that is wanted.
     package var answer: @Sendable (PresenterQuestions, PresenterAccessor, AnsweredQuestion) throws -> Void
+    /// The answer, or the failure, is there for the request, also if this process ends now.
+    package var didAnswer: @Sendable () -> Void
     package var reacquire: @Sendable (Change?) -> Void
     package var didChange: @Sendable (Change) -> Void
     /// Gets the item's present path, and whether this presenter's own requester moved it.
@@ -83,6 +85,7 @@ package struct PresenterCalls: Sendable {
     package init(
         answers: PresenterQuestions,
         answer: @escaping @Sendable (PresenterQuestions, PresenterAccessor, AnsweredQuestion) throws -> Void,
+        didAnswer: @escaping @Sendable () -> Void = {},
         reacquire: @escaping @Sendable (Change?) -> Void = { _ in },
         didChange: @escaping @Sendable (Change) -> Void = { _ in },
         didMove: @escaping @Sendable (ItemPath, _ isOwn: Bool) -> Void = { _, _ in },
@@ -90,6 +93,7 @@ package struct PresenterCalls: Sendable {
     ) {
         self.answers = answers
         self.answer = answer
+        self.didAnswer = didAnswer
         self.reacquire = reacquire
         self.didChange = didChange
         self.didMove = didMove

@@ -273,6 +273,7 @@ final class PresentedItem: Sendable {
         // Where this fails, the request went on without the answer, or has ended.
         _ = table.change(slot, answering, to: outcome)
         table.wakeAskers(of: word.asker)
+        calls.didAnswer()
     }
 
     private func reacquire(_ slot: Question.Slot, _ word: Question.Word) {
