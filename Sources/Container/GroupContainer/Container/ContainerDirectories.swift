@@ -263,6 +263,9 @@ final class ContainerDirectories: Sendable {
         try root.statusIfPresent(of: ContainerMark.present)?.inode == group.status().inode
     }
 
+    /// Whether the container is the one that its path led to when it was opened. System calls: readlink(2), statx(2) twice
+    var isAtItsPath: Bool { movedTo == nil && (try? stands()) == true }
+
     /// Whether the container is gone. Either the kernel has it as removed, and no process will write here again; or it
     /// was put aside, for deletion or by hand, and the next process creates another container.
     var isGone: Bool {

@@ -31,6 +31,7 @@ struct ItemLocks: Sendable {
         } catch {
             throw translated(error, deadline)
         }
+        try checkIsThere(lock)
         return try repaired(lock, until: deadline)
     }
 
@@ -45,6 +46,7 @@ struct ItemLocks: Sendable {
         } catch {
             throw translated(error, deadline)
         }
+        try checkIsThere(lock)
         return try await repairedElsewhere(lock, until: deadline)
     }
 
@@ -67,6 +69,17 @@ struct ItemLocks: Sendable {
         try WaitingHolders.check(request, operation)
         // Operations that this member could not complete keep their locks, and this request may want one of those.
         try container.finishOwn()
+    }
+
+    /// Checks, once a request that waited was granted, that the container was not removed or moved meanwhile. Ends the lock
+    /// where it throws. Error: `notFound`
+    private func checkIsThere(_ lock: HeldLock) throws(CoordinationError) {
+        do throws(CoordinationError) {
+            try container.checkIsThere(for: operation, .durable)
+        } catch {
+            lock.end()
+            throw error
+        }
     }
 
     private func translated(_ failure: LockFailure, _ deadline: Deadline) -> CoordinationError {

@@ -102,8 +102,18 @@ package final class OpenContainer: Sendable {
     }
 
     /// Checks that the container was neither removed nor moved: a member would otherwise go on silently in a container
-    /// that no other process uses or finds. Error: `notFound`
+    /// that no other process uses or finds. Notes what it finds for the calls that do not look. Error: `notFound`
     func checkIsThere(_ operation: String) throws(CoordinationError) {
+        do throws(CoordinationError) {
+            try lookWhetherThere(operation)
+        } catch {
+            // The leader, which notes it otherwise, may be none, or this process, which may end now.
+            if error.code == .notFound { memberTable.noteRemoval() }
+            throw error
+        }
+    }
+
+    private func lookWhetherThere(_ operation: String) throws(CoordinationError) {
         if isGone { throw removed(operation) }
         do throws(LogFailure) {
             try journal.log.checkLastExists(operation)
@@ -130,19 +140,22 @@ package final class OpenContainer: Sendable {
             remedy: .init(.openElsewhere, "open the container there"))
     }
 
-    /// Checks that no member has noted that the container was removed or moved, as the leader does at once. Two loads, as
-    /// long as none has. Error: `notFound`
+    /// Checks that no member has noted that the container was removed or moved, as the leader does at once, and every
+    /// member that finds it. Two loads, as long as none has. Error: `notFound`
     func checkIsNotNoted(_ operation: String) throws(CoordinationError) {
         let removals = memberTable.removals
         if removals == removalsSeen.load(ordering: .relaxed) { return }
-        try checkIsThere(operation)
+        try lookWhetherThere(operation)
         removalsSeen.store(removals, ordering: .relaxed)
     }
 
     /// Checks before a change that the container is there: a durable one looks, another one only whether a member has noted
     /// that it is not. Error: `notFound`
     func checkIsThere(for operation: String, _ durability: Durability) throws(CoordinationError) {
-        if durability == .durable { try checkIsThere(operation) } else { try checkIsNotNoted(operation) }
+        if durability != .durable { return try checkIsNotNoted(operation) }
+        // Three system calls, where all is well.
+        if directory.isAtItsPath { return }
+        try checkIsThere(operation)
     }
 
     /// Waits, at most 100 ms, until the container is at its path again. Returns false if it is not.
@@ -202,12 +215,6 @@ struct RemovalCheck: Sendable {
         }
         last = now
         table.presenceCheckedAt = now.time
-        do throws(CoordinationError) {
-            try member.checkIsThere(operation)
-        } catch {
-            // The leader may be this process, which may end now.
-            if error.code == .notFound { member.memberTable.noteRemoval() }
-            throw error
-        }
+        try member.checkIsThere(operation)
     }
 }

@@ -210,6 +210,7 @@ public final class Access: ChangingAccess {
         let answer: Answer
         do {
             answer = try body(self)
+            try checkIsThere()
         } catch {
             isOver = true
             transaction.transaction.discard()
@@ -238,10 +239,16 @@ public final class Access: ChangingAccess {
         changes = min(made.lowerBound, changes?.lowerBound ?? .max)...max(made.upperBound, changes?.upperBound ?? 0)
     }
 
+    /// Checks, for a durable change, that the container was not removed or moved since the request was granted.
+    private func checkIsThere() throws(CoordinationError) {
+        try container.checkIsThere(for: request.operation, durability)
+    }
+
     /// Makes one change. With `.durable`, its record is synchronized to the disk after the lock was released.
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
     ) throws(CoordinationError) -> Generation {
+        try checkIsThere()
         let change = StagedChange(by: self)
         presenter?.noteOwn(change.operation)
         let position = try make(change)
@@ -254,6 +261,7 @@ public final class Access: ChangingAccess {
     /// have made that state, which is then perhaps not on the disk. A durable call must not return before it is.
     func confirm(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if durability != .durable { return }
+        try checkIsThere()
         try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
             try SeparateTable.within(container.directory.root) { root throws(Errno) in
                 try FileDescriptor.open(location.bytes, in: root, .readingItself).synchronize()

@@ -185,10 +185,12 @@ public final class GroupDefaults: Sendable {
         }
     }
 
-    /// Waits until everything that any process has set before the call is on the disk. Error: `notDurable`
+    /// Waits until everything that any process has set before the call is on the disk. Errors: `notDurable`, and `notFound`
+    /// if the container was removed or moved.
     /// System calls: fdatasync(2), once for all callers that wait.
     public func flush() throws(CoordinationError) {
         try container.opened.locating { () throws(CoordinationError) in
+            try container.opened.checkIsThere(for: "flush", .durable)
             guard let store = try store(creating: false), !store.isReadOnly else { return }
             try store.synchronize(through: try translating(store.log.end()))
         }

@@ -28,7 +28,53 @@ import Testing
         isGone { _ = try defaults.increment("n", durability: .durable) }
         isGone { try defaults.transaction(durability: .durable) { $0.set(3, forKey: "n") } }
         isGone { try channel.post(bytes: [2], durability: .durable) }
+        isGone { try defaults.flush() }
+        // What has found it has noted it for the others.
+        isGone { try defaults.set(2, forKey: "n") }
+        isGone { _ = try defaults.increment("n") }
+        isGone { try channel.post(bytes: [2]) }
         isGone { try sample.container.coordinator(purpose: "test").blocking.lock(.writing("a")).unlock() }
+    }
+
+    @Test func `durable changes of items in a moved container are refused, although nobody follows it`() throws {
+        let sample = try SampleContainer()
+        let coordinator = sample.container.coordinator(purpose: "test").blocking
+        try coordinator.coordinate(.writing("a")) { try $0.write(bytes: [1], to: "a") }
+        // The access lasts while the container is moved.
+        let error = #expect(throws: CoordinationError.self) {
+            try coordinator.coordinate(.writing("a")) { access in
+                try Self.remove(sample, moving: true)
+                try access.write(bytes: [2], to: "a")
+            }
+        }
+        #expect(error?.code == .notFound && error.map { "\($0)".contains("was moved") } == true)
+        for body in [
+            { _ = try coordinator.coordinate(.writing("a")) { try $0.write(bytes: [1], to: "a") } },
+            { _ = try coordinator.coordinate(.writing("b")) { try $0.write(bytes: [2], to: "b") } },
+            { _ = try coordinator.coordinate(.writing("a", .forDeleting)) { try $0.remove("a") } },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: CoordinationError.self) { try body() }
+            #expect(error?.code == .notFound)
+        }
+        let script = #"cd "$0.old" && test "$(ls)" = a && test "$(wc -c < a)" = 1"#
+        try sample.temporary.run("sh", "-c", script, "\(sample.container.path)")
+    }
+
+    @Test(arguments: [false, true]) func `a request that waits for a lock meanwhile is refused`(moving: Bool) throws {
+        let sample = try SampleContainer()
+        let coordinator = sample.coordinator()
+        let holding = LockHolding(coordinator, .writing("a"))
+        let waiting = Side {
+            try coordinator.blocking.coordinate(.writing("a"), durability: .relaxed) {
+                try $0.write(bytes: [1], to: "a")
+            }
+        }
+        #expect(try eventually { try sample.isWaited(for: "a") })
+        try Self.remove(sample, moving: moving)
+        try holding.end()
+        let error = #expect(throws: CoordinationError.self) { try waiting.answer() }
+        let reason = error.map { "\($0)" } ?? ""
+        #expect(error?.code == .notFound && reason.contains(moving ? "was moved" : "was removed"), "\(reason)")
     }
 
     @Test(arguments: [false, true]) func `other sets and requests are refused once a member has noted it`(moving: Bool)
