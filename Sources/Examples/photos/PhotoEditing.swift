@@ -9,6 +9,8 @@ import PhotoPNG
 enum PhotoFault: Error, CustomStringConvertible {
     case alreadyThere(String)
     case missing(String)
+    /// The name is not UTF-8.
+    case unnamed
     /// Another process edited the photo meanwhile.
     case changed(String)
     /// The extension takes no photo.
@@ -28,13 +30,14 @@ enum PhotoFault: Error, CustomStringConvertible {
         switch self {
         case .alreadyThere(let name): "there is a photo '\(name)' already"
         case .missing(let name): "there is no photo '\(name)'"
+        case .unnamed: "the name is not UTF-8"
         case .changed(let name): "'\(name)' was changed meanwhile"
         case .noEditor(let reason): reason
         case .failed(let failure): "\(failure)"
         case .cancelled(let error): error.text
         case .malformed(let fault): "\(fault)"
         case .unreadable(let reason): "the extension's photo cannot be read: \(reason)"
-        case .tooLarge(let what, let limit): "the extension's \(what) has more than \(limit) bytes"
+        case .tooLarge(let what, let limit): "\(what) has more than \(limit) bytes"
         case .notPNG(let fault): "the extension's photo is no PNG that can be shown: \(fault)"
         case .otherSize(let claimed, let found): "the extension's photo has \(found) pixels, and not \(claimed)"
         case .otherFormat(let format, let expected):
@@ -88,7 +91,7 @@ extension PhotoStore {
             throw PhotoFault.otherFormat(result.adjustment.format, expected: format)
         }
         if result.adjustment.data.count > largestAdjustment {
-            throw PhotoFault.tooLarge("adjustment data", limit: largestAdjustment)
+            throw PhotoFault.tooLarge("the extension's adjustment data", limit: largestAdjustment)
         }
         let png = try bytes(of: result.photo, editor)
         let picture: Picture
@@ -114,7 +117,7 @@ extension PhotoStore {
             do {
                 return try coordinator.coordinate(.reading(path)) { access in
                     if let item = try access.item(path), item.size > largestPhoto {
-                        throw PhotoFault.tooLarge("photo", limit: largestPhoto)
+                        throw PhotoFault.tooLarge("the extension's photo", limit: largestPhoto)
                     }
                     return try access.readBytes(path)
                 }

@@ -1,5 +1,6 @@
 import Extensions
 import FoundationEssentials
+import GroupCommandLine
 import GroupContainer
 import GroupSystemCalls
 
@@ -30,11 +31,15 @@ struct PhotoStore {
     private struct Paths {
         let directory, original, photo, base, edit: ItemPath
         init(_ name: String) {
-            directory = ItemPath("\(PhotoStore.directory)/\(name)")
-            original = ItemPath("\(directory)/original.png")
-            photo = ItemPath("\(directory)/photo.png")
-            base = ItemPath("\(directory)/base.png")
-            edit = ItemPath("\(directory)/edit.json")
+            // Of the bytes: a path's description escapes what a terminal would obey.
+            func path(_ directory: ItemPath, _ name: String) -> ItemPath {
+                ItemPath(bytes: directory.bytes + Array("/\(name)".utf8))
+            }
+            directory = path(PhotoStore.directory, name)
+            original = path(directory, "original.png")
+            photo = path(directory, "photo.png")
+            base = path(directory, "base.png")
+            edit = path(directory, "edit.json")
         }
         /// What an edit changes.
         var changes: [AccessIntent] { [photo, base, edit].map { .writing($0, .forDeleting) } }
@@ -49,16 +54,19 @@ struct PhotoStore {
         }
     }
 
-    /// Returns the names of all photos. Errors: those of `Container.items(in:)`
-    func names() throws -> [String] {
+    /// Returns the paths of all photos. Errors: those of `Container.items(in:)`
+    func photos() throws -> [ItemPath] {
         do throws(CoordinationError) {
-            return try container.items(in: Self.directory).compactMap {
-                $0.path.description.split(separator: "/").last.map(String.init)
-            }
+            return try container.items(in: Self.directory).map(\.path)
         } catch {
             if error.code == .notFound { return [] }
             throw error
         }
+    }
+
+    /// Returns a photo's name; nil where it is not UTF-8, as only another program can have made it.
+    static func name(of photo: ItemPath) -> String? {
+        photo.bytes.split(separator: UInt8(ascii: "/")).last.flatMap { Array($0).validText }
     }
 
     /// A photo as it is now, whose files are open: they stay as they are.
@@ -77,7 +85,7 @@ struct PhotoStore {
     /// Reads the file of a photo. Errors: `PhotoFault.tooLarge`
     static func bytes(of file: borrowing FileDescriptor) throws -> [UInt8] {
         let png = try file.readAll(limit: largestPhoto + 1)
-        if png.count > largestPhoto { throw PhotoFault.tooLarge("photo", limit: largestPhoto) }
+        if png.count > largestPhoto { throw PhotoFault.tooLarge("the photo", limit: largestPhoto) }
         return png
     }
 
@@ -87,7 +95,8 @@ struct PhotoStore {
         return try coordinator.coordinate(.reading(paths.directory, .recursively)) { access in
             if try access.item(paths.original) == nil { throw PhotoFault.missing(name) }
             func attachment(_ path: ItemPath) throws -> (AttachedFile, Attachment) {
-                let file = try AttachedFile(path: "\(try access.absolutePath(of: path))")
+                let open = try FileDescriptor.open(path: access.absolutePath(of: path).bytes, [.reading, .nonBlocking])
+                let file = try AttachedFile(reopening: open.number)
                 return (file, Attachment(.file(file), type: .png, name: "\(name).png"))
             }
             guard try access.item(paths.edit) != nil else {

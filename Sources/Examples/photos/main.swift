@@ -50,6 +50,33 @@ private func editor(_ identifier: String, _ directory: String?) throws -> Extens
     return manifest
 }
 
+/// Prints the photos, and names on standard error those that cannot be shown. Returns whether all could be.
+private func list(_ store: PhotoStore, _ run: inout CommandRun) throws -> Bool {
+    var isComplete = true
+    for path in try store.photos() {
+        do {
+            guard let name = PhotoStore.name(of: path) else { throw PhotoFault.unnamed }
+            try run.output.writeLine(try line(name, store))
+        } catch  where error is PhotoFault || error is Picture.Fault || error is CoordinationError {
+            isComplete = false
+            run.complain("cannot show '\(path)': \(error)")
+        }
+    }
+    return isComplete
+}
+
+/// Reads a PNG. Errors: `PhotoFault.tooLarge`, `Picture.Fault`, those of the file
+private func png(_ path: [UInt8]) throws -> [UInt8] {
+    let png: [UInt8]
+    do {
+        png = try PhotoStore.bytes(of: FileDescriptor.open(path: path, [.reading, .nonBlocking]))
+    } catch let error as Errno {
+        throw CoordinationError(error, operation: "read", item: printable(path))
+    }
+    _ = try Picture(png: png)
+    return png
+}
+
 private func line(_ name: String, _ store: PhotoStore) throws -> String {
     let photo = try store.photo(name)
     let picture = try Picture(png: try photo.bytes())
@@ -69,11 +96,8 @@ CommandRun.main(specification, needing: [.png]) { run in
     do {
         switch run.arguments.subcommands.first {
         case "add" where words.count == 2:
-            let png = try PhotoStore.bytes(of: FileDescriptor.open(path: words[1], [.reading, .nonBlocking]))
-            _ = try Picture(png: png)
-            try store.add(name, png)
-        case "list":
-            for name in try store.names() { try run.output.writeLine(try line(name, store)) }
+            try store.add(name, try png(words[1]))
+        case "list": return try list(store, &run) ? .success : .damaged
         case "edit" where words.count == 2:
             let editor = try editor(PipeText.lossyString(words[1]), try run.arguments.text("extensions"))
             try store.edit(name, with: editor, deadline: run.options.timeout ?? ExtensionRequest.usualDeadline)

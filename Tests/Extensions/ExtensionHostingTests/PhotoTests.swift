@@ -63,6 +63,36 @@ struct `The photos example` {
         #expect(try add.finish() == (0, ""))
     }
 
+    @Test func `names that are printed alike are of two photos`() throws {
+        let light = Picture(width: 1, height: 1) { _ in 200 }
+        try Data(try light.png()).write(to: URL(filePath: directory.path + "/b.png"))
+        #expect(try photos("add", "n\nl", directory.path + "/a.png").status == 0)
+        #expect(try photos("add", #"n\012l"#, directory.path + "/b.png").status == 0)
+        let lines = try photos("list").text.split(separator: "\n")
+        #expect(lines.count == 3 && lines.count(where: { $0.contains("1×1\t200") }) == 1, "\(lines)")
+    }
+
+    @Test func `a photo that cannot be shown is named, and the others are listed`() throws {
+        let script = #"cd "$0/Photos" && mkdir empty && cp -r a "$(printf 'x\377')" && cp -r a z && : > z/original.png"#
+        #expect(try RunningProcess(["sh", "-c", script, container.path]).finish().status == 0)
+        let (status, text) = try photos("list")
+        #expect(status == 65 && text.contains("a\t2×3\t"), "\(text)")
+        for reason in [
+            "'Photos/empty': there is no photo 'empty'", #"'Photos/x\377': the name is not UTF-8"#, "'Photos/z': ",
+        ] { #expect(text.contains(reason), "\(text)") }
+    }
+
+    @Test func `a file that cannot be read is named, with the reason`() throws {
+        for (name, reason) in [("none.png", "No such file"), (".", "directory")] {
+            let (status, text) = try photos("add", "c", directory.path + "/" + name)
+            #expect(status != 0 && text.contains(reason) && text.contains(directory.path), "\(text)")
+        }
+        let file = directory.path + "/large.png"
+        #expect(try RunningProcess(["truncate", "-s", "300M", file]).finish().status == 0)
+        let (status, text) = try photos("add", "c", file)
+        #expect(status == 1 && text.contains("the photo has more than") && !text.contains("extension"), "\(text)")
+    }
+
     @Test func `resumed edits lose nothing, and an undo brings the original back`() throws {
         let original = try picture()
         for _ in 0..<12 { try edit("brighter") }
