@@ -142,7 +142,9 @@ package struct CommandRun: ~Copyable {
 
     /// Says, for each pattern that includes items, if it probably waits for changes in vain.
     package func explainDoubts(of patterns: [[UInt8]], in container: Container) {
-        for pattern in patterns { if let doubt = container.doubt(ofPattern: pattern) { remark(doubt) } }
+        for pattern in patterns {
+            if let doubt = container.doubt(ofPattern: pattern, among: patterns) { remark(doubt) }
+        }
     }
 
     /// Returns the item that the PATH argument names.

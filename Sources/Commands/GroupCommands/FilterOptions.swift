@@ -51,7 +51,7 @@ package enum FilterOptions {
     /// Checks that no pattern that includes items leads through a symbolic link. Errors: `invalidArgument`,
     /// `outsideContainer`
     package static func checkIsNoLink(_ patterns: [[UInt8]], in container: Container) throws(CoordinationError) {
-        for pattern in patterns { try container.checkIsNoLink(pattern: pattern, mayBeLink: true, operation: "follow") }
+        for pattern in patterns { try container.checkIsNoLink(pattern: pattern, operation: "follow") }
     }
 
     static func addPatterns(_ arguments: ParsedArguments, to filter: inout ChangeFilter) throws(UsageError) {

@@ -31,8 +31,10 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     let file = try RefreshSession.file(ofKind: kind, in: container)
     let holding = try file.holdBlocking("refresh", timeout: run.lockTimeout)
     defer { holding.end() }
-    for interest in interests { if let doubt = interest.doubt(in: container) { run.remark(doubt) } }
+    // Following makes a suite that is missing: it is missed before.
+    let doubts = interests.compactMap { $0.doubt(in: container, among: interests) }
     let session = try RefreshSession(file, container, interests: interests)
+    doubts.forEach { run.remark($0) }
     let result =
         try session.answerWithoutRendering(canRender: run.arguments.command != nil)
         ?? render(session, of: kind, in: container, &run)

@@ -128,7 +128,6 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test(arguments: [
-        (["refresh", "GROUP", "w", "--interest", "conf"], "real"),
         (["refresh", "GROUP", "w", "--interest", "conf/**"], "real"),
         (["refresh", "GROUP", "w", "--interest", "metadata:d/conf/x"], "d/real/x"),
         (["changes", "GROUP", "--since", "start", "--include", "conf/**"], "real"),
@@ -158,6 +157,14 @@ struct `groupctl mkdir, remove, move and copy` {
         #expect(
             outcome.errors.contains("name the item '..2026_a/x', and 'x', '..data', as a link may lead elsewhere"),
             "\(outcome)")
+        // The advice can be followed, and then there is nothing to doubt; a swap is new data.
+        let interests = ["--interest", "..2026_a/x", "--interest", "x", "--interest", "..data"]
+        let first = try await container.start("groupctl", ["refresh", container.path, "w"] + interests).finish()
+        #expect(first.status == 0 && first.errors.isEmpty, "\(first)")
+        let swap = #"cd "$1"; mkdir ..2026_b; echo 2 > ..2026_b/x; ln -s ..2026_b n; mv -T n ..data"#
+        #expect(try await container.shell(swap).status == 0)
+        let second = try await container.start("groupctl", ["refresh", container.path, "w"] + interests).finish()
+        #expect(second.status == 0 && second.text.contains("newData"), "\(second)")
     }
 
     @Test func `an interest that can match nothing is pointed out`() async throws {
@@ -165,10 +172,12 @@ struct `groupctl mkdir, remove, move and copy` {
         #expect(try await container.shell(#"cd "$1"; mkdir real; ln -s real conf"#).status == 0)
         _ = try await container.defaults("s", "set", "k", "1")
         let suite = "there is no suite 'other' yet; there is 's'"
-        let link = "'conf' is a symbolic link to 'real'"
+        let link =
+            "'conf' is a symbolic link, and the changes of what it leads to are reported at their real path; name the item 'real', and 'conf', as a link may lead elsewhere later"
         for (call, text) in [
             (["refresh", container.path, "w", "--interest", "defaults:other"], suite),
             (["changes", container.path, "--since", "start", "--include", "conf"], link),
+            (["refresh", container.path, "w", "--interest", "conf"], link),
         ] {
             let outcome = try await container.start("groupctl", call).finish()
             #expect(outcome.errors.contains(text), "\(call) \(outcome)")

@@ -191,20 +191,25 @@ extension OpenContainer {
         _ location: ItemLocation, _ operation: String,
         because reason: String = "an item of two names would have two locks", isFollowed: Bool = false
     ) throws(CoordinationError) {
+        let (real, links) = try followLinks(on: location, operation)
+        guard let first = links.first else { return }
+        let names = links.map { "'\(printable($0.bytes))'" }.joined(separator: ", ")
+        let following = CoordinationError.Remedy(
+            .choosePath, "name the item '\(printable(real.bytes))', and \(names), as a link may lead elsewhere later")
+        throw CoordinationError(
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "'\(printable(first.bytes))' is a symbolic link, and \(reason)",
+            remedy: isFollowed ? following : .init(.choosePath, "name the item '\(printable(real.bytes))'"))
+    }
+
+    /// Returns where a path leads, and the symbolic links on the way. Errors: `outsideContainer` if a link leads out, or
+    /// if the links form a loop. System calls: those of `checkIsNoLink`
+    func followLinks(
+        on location: ItemLocation, _ operation: String
+    ) throws(CoordinationError) -> (real: ItemLocation, links: [ItemLocation]) {
         var (current, links): (ItemLocation, [ItemLocation]) = (location, [])
         while links.count < 40 {
-            guard let (link, target) = link(on: current) else {
-                guard let first = links.first else { return }
-                let names = links.map { "'\(printable($0.bytes))'" }.joined(separator: ", ")
-                let following = CoordinationError.Remedy(
-                    .choosePath,
-                    "name the item '\(printable(current.bytes))', and \(names), as a link may lead elsewhere later")
-                throw CoordinationError(
-                    .invalidArgument, operation: operation, item: printable(location.bytes),
-                    reason: "'\(printable(first.bytes))' is a symbolic link, and \(reason)",
-                    remedy: isFollowed
-                        ? following : .init(.choosePath, "name the item '\(printable(current.bytes))'"))
-            }
+            guard let (link, target) = link(on: current) else { return (current, links) }
             links.append(link)
             do {
                 current = try link.following(link: target, then: current.bytes[link.bytes.count...])
@@ -235,16 +240,23 @@ extension OpenContainer {
 extension Container {
     /// Checks that a pattern for paths does not lead through a symbolic link, as the changes of what a link leads to
     /// are reported at its real path: such a pattern would match nothing. Looks at the components before the first with
-    /// a wildcard; with `mayBeLink`, not at the last one of a pattern without any. Errors: `invalidArgument`, with the
-    /// real path; `outsideContainer`. System calls: openat2 and statx for each component
-    package func checkIsNoLink(
-        pattern: [UInt8], mayBeLink: Bool, operation: String
-    ) throws(CoordinationError) {
-        var literal = Self.literalComponents(of: pattern)
-        if mayBeLink && literal.count == pattern.split(separator: UInt8(ascii: "/")).count {
-            literal = literal.dropLast()
+    /// a wildcard, and not at the last one of a pattern without any: the link itself may change. Errors:
+    /// `invalidArgument`, with the real path; `outsideContainer`. System calls: openat2 and statx for each component
+    package func checkIsNoLink(pattern: [UInt8], operation: String) throws(CoordinationError) {
+        let literal = Self.literalComponents(of: pattern)
+        if literal.count == pattern.split(separator: UInt8(ascii: "/")).count {
+            guard let directory = (try? ItemLocation(pattern))?.parent,
+                try !opened.followLinks(on: directory, operation).links.isEmpty
+            else { return }
         }
-        guard let location = try? ItemLocation(Array(literal.joined(separator: [UInt8(ascii: "/")]))) else { return }
+        try checkIsNoLink(literal, operation)
+    }
+
+    /// Checks that none of a pattern's components is a symbolic link. Errors: as above
+    func checkIsNoLink(
+        _ components: ArraySlice<ArraySlice<UInt8>>, _ operation: String
+    ) throws(CoordinationError) {
+        guard let location = try? ItemLocation(Array(components.joined(separator: [UInt8(ascii: "/")]))) else { return }
         try opened.checkIsNoLink(
             location, operation, because: "the changes of what it leads to are reported at their real path",
             isFollowed: true)

@@ -31,22 +31,29 @@ extension Container {
     }
 
     /// Says why a pattern matches no item, or not what was probably meant: an item differs in upper and lower case, or a
-    /// component is a symbolic link. Nil if there is no reason to doubt it. System calls: those of `nearMiss`, readlinkat
-    package func doubt(ofPattern pattern: [UInt8]) -> String? {
+    /// component is a symbolic link, and no other of the patterns names what it leads to. Nil if there is no reason to
+    /// doubt it. System calls: those of `nearMiss`, readlinkat
+    package func doubt(ofPattern pattern: [UInt8], among patterns: [[UInt8]]) -> String? {
         if let other = nearMiss(of: pattern) { return "no item matches '\(printable(pattern))' yet; \(other)" }
-        var found: [[UInt8]] = []
-        for part in Self.literalComponents(of: pattern) {
-            let directory = try? ItemLocation(Array(found.joined(separator: [UInt8(ascii: "/")])))
-            guard found.isEmpty || directory != nil, let open = try? opened.openDirectory(directory),
-                let status = (try? open.statusIfPresent(of: Array(part))) ?? nil
-            else { return nil }
-            found.append(Array(part))
-            guard status.isLink, let target = try? open.linkTarget(of: Array(part)) else { continue }
-            let path = printable(Array(found.joined(separator: [UInt8(ascii: "/")])))
-            return "'\(path)' is a symbolic link to '\(printable(target))': what changes behind it is reported by the "
-                + "path of the item itself; name that path, and the links on the way to it"
+        do throws(CoordinationError) {
+            try checkIsNoLink(Self.literalComponents(of: pattern), "follow")
+            return nil
+        } catch {
+            if isNamed(targetOf: pattern, by: patterns) { return nil }
+            return [error.reason, error.remedy?.text].compactMap(\.self).joined(separator: "; ")
         }
-        return nil
+    }
+
+    /// Whether one of the patterns names what a symbolic link leads to, or something below it.
+    private func isNamed(targetOf link: [UInt8], by patterns: [[UInt8]]) -> Bool {
+        guard let location = try? ItemLocation(link),
+            let (real, links) = try? opened.followLinks(on: location, "follow")
+        else { return false }
+        var filter = ChangeFilter()
+        let own = links.map(\.bytes)
+        for other in patterns where other != link && !own.contains(other) { filter.include(bytes: other) }
+        return patterns.contains { isPath($0, below: real.bytes) }
+            || filter.concernsPaths && filter.matches(ItemPath(bytes: real.bytes))
     }
 
     /// Says that a suite does not exist, and which suites do; nil if it exists, or if no suite does yet.

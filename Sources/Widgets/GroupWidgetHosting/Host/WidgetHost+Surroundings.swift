@@ -83,7 +83,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         let new = found.manifests.map(\.kind).filter { !known.contains($0) }
         for manifest in found.manifests where new.contains(manifest.kind) {
             for interest in manifest.interests {
-                guard let doubt = interest.doubt(in: container) else { continue }
+                guard let doubt = interest.doubt(in: container, among: manifest.interests) else { continue }
                 try frontEnd.log(HostLogLine("its interests: \(doubt)", of: manifest.kind, isFault: true), at: now)
             }
         }

@@ -56,10 +56,13 @@ extension WidgetInterest {
         }
     }
 
-    /// Says why the interest probably never matches what is in a container; nil if there is no reason to doubt it.
-    package func doubt(in container: Container) -> String? {
+    /// Says why the interest, one of a widget's, probably never matches what is in a container; nil if there is no reason
+    /// to doubt it.
+    package func doubt(in container: Container, among interests: [WidgetInterest]) -> String? {
         switch subject {
-        case .path(let pattern), .metadata(let pattern): container.doubt(ofPattern: Array(pattern.utf8))
+        case .path(let pattern), .metadata(let pattern):
+            container.doubt(
+                ofPattern: Array(pattern.utf8), among: interests.compactMap { $0.pattern.map { Array($0.utf8) } })
         case .defaults(let suite, _): container.doubt(ofSuite: suite)
         }
     }

@@ -41,8 +41,7 @@ package struct RefreshSession: Sendable {
             throw .malformedInterest(interest.text, fault)
         }
         for pattern in interests.compactMap(\.pattern) {
-            try container.checkIsNoLink(
-                pattern: Array(pattern.utf8), mayBeLink: false, operation: "use the interest")
+            try container.checkIsNoLink(pattern: Array(pattern.utf8), operation: "use the interest")
         }
         previous = try WidgetRecord.read(file)
         let concerns = Concerns(interests)
