@@ -80,7 +80,7 @@ struct ParsingPass {
     }
 
     /// The placeholders of values that are never empty.
-    private static let places: Set<String> = ["FILE", "DIR", "URL"]
+    private static let places: Set<String> = ["FILE", "DIR", "URL", "COMMAND"]
 
     private mutating func take(
         _ option: OptionSpecification, spelled: String, attached: ArraySlice<UInt8>?

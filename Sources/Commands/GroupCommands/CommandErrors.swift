@@ -75,6 +75,8 @@ package enum CommandStartFailure {
     static func exists(_ name: String) -> Bool { fault(of: Array(name.utf8)) == nil }
 
     private static func fault(of name: [UInt8]) -> Errno? {
+        // Otherwise the directories themselves would be found.
+        if name.isEmpty { return .noSuchEntry }
         if name.contains(UInt8(ascii: "/")) { return fault(at: name) }
         let directories = Array((environmentValue("PATH") ?? "/bin:/usr/bin").utf8)
             .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)

@@ -46,7 +46,10 @@ package final class UnixListener: Sendable {
             try directory.unlink(name)
             socket = try Self.listen(address)
         }
-        inode = try directory.status(of: name).inode
+        let status = try directory.status(of: name)
+        // The umask may have kept even this user out.
+        if status.permissions & 0o600 != 0o600 { try directory.setMode(of: name, 0o600) }
+        inode = status.inode
         self.name = name
         self.socket = socket
         self.directory = directory

@@ -55,7 +55,10 @@ CommandRun.main(specification) { run in
             run.complain("there is no note")
             return .notFound
         }
-        try run.output.writeLine(text)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        try run.output.writeLine(
+            StandardOutput.isTerminal
+                ? lines.map { TerminalText.message(String($0), isForTerminal: true) }.joined(separator: "\n") : text)
     case "clear": try store.clear()
     default: throw arguments.usageError("missing a command: edit, save, get or clear")
     }

@@ -51,6 +51,11 @@ struct `groupctl lock` {
         #expect(try await container.run("lock", "a", "--", "/dev/null").status == 126)
         let object = try JSONError(try await container.run("lock", "a", "--json", "--", "/nowhere/at-all"))
         #expect(object.code == "notFound" && object.cause.hasPrefix("cannot run '/nowhere/at-all'"), "\(object)")
+        // The directories of PATH are no commands.
+        for call in [["lock", container.path, "a"], ["present", container.path, "a"]] {
+            #expect(try await container.start("groupctl", call + ["--", ""]).finish().status == 127)
+        }
+        #expect(try await container.start("watch-group", [container.path, "--", ""]).finish().status == 127)
         #expect(try await container.run("lock", "a").status == 64)
         #expect(try await container.run("lock", "--", "true").status == 64)
         #expect(try await container.run("lock", "a", "--conflict-exit-code", "many", "--", "true").status == 64)

@@ -170,6 +170,14 @@ import Testing
         #expect(throws: Errno.invalid) { _ = try UnixListener.connect(path: []) }
     }
 
+    @Test func `the socket is open to its user whatever the umask`() throws {
+        let words = ["sh", "-c", #"umask 0777; exec groupctl serve "$0" --socket "$1""#, temporary.path, socket]
+        let server = try RunningProcess(words)
+        #expect(eventually { (try? directory.status(of: "s").permissions) == 0o600 })
+        #expect(try Client(socket: socket).ask(#""do":"status""#).isOK)
+        server.kill()
+    }
+
     @Test func `only one server listens at a path, and a socket that was left is replaced`() throws {
         let first = try server()
         #expect(try directory.status(of: "s").permissions == 0o600)

@@ -24,6 +24,8 @@ final class ContainerDirectories: Sendable {
     let rootDirectory: OpenDirectory
     let group: FileDescriptor
     let stagingDirectory: OpenDirectory
+    /// The file of `group`, which no other file becomes while it is open.
+    private let identity: (device: UInt64, inode: UInt64)
     /// The mode of the files below `.group`: 0600, or 0660 where a Unix group shares the container; users who may read
     /// the directory may read them, too. Set by `fchmod`, whatever the umask.
     let fileMode: UInt32
@@ -72,6 +74,7 @@ final class ContainerDirectories: Sendable {
             group = try FileDescriptor.open(
                 ContainerMark.present, in: rootDirectory.descriptor, [.reading, .directory])
             let status = try group.status()
+            identity = (status.device, status.inode)
             isShared = status.permissions & 0o020 != 0
             fileMode = 0o600 | status.permissions & (isShared ? 0o064 : 0o044)
             directoryMode = isShared ? 0o2770 : 0o700
@@ -263,8 +266,25 @@ final class ContainerDirectories: Sendable {
         try root.statusIfPresent(of: ContainerMark.present)?.inode == group.status().inode
     }
 
-    /// Whether the container is the one that its path led to when it was opened. System calls: readlink(2), statx(2) twice
-    var isAtItsPath: Bool { movedTo == nil && (try? stands()) == true }
+    /// Whether the path at which the container was opened leads to it; false also where this process may not look.
+    /// System calls: statx(2)
+    var isAtItsPath: Bool {
+        guard let openedAt, let there = try? FileDescriptor.status(path: openedAt + Self.markOnPath) else {
+            return false
+        }
+        return there.device == identity.device && there.inode == identity.inode
+    }
+
+    /// Whether the path at which the container was opened leads to another directory, though the container was not
+    /// moved: another file system is mounted there, or above. System calls: openat2(2), statx(2) twice
+    var isHidden: Bool {
+        guard let openedAt, let own = try? root.status(),
+            let there = try? FileDescriptor.open(path: openedAt, [.pathOnly, .directory]).status()
+        else { return false }
+        return there.inode != own.inode || there.device != own.device
+    }
+
+    private static let markOnPath = [UInt8(ascii: "/")] + ContainerMark.present
 
     /// Whether the container is gone. Either the kernel has it as removed, and no process will write here again; or it
     /// was put aside, for deletion or by hand, and the next process creates another container.

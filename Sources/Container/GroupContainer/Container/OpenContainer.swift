@@ -121,7 +121,13 @@ package final class OpenContainer: Sendable {
             if isBeingRemoved() { throw removed(operation) }
             throw CoordinationError(error)
         }
-        guard let path = directory.movedTo else { return }
+        guard let path = directory.movedTo else {
+            if !directory.isHidden { return }
+            throw CoordinationError(
+                .notFound, operation: operation, item: printable(directory.path),
+                reason: "another file system is mounted at its path",
+                remedy: .init(.openElsewhere, "open the container anew, or unmount what hides it"))
+        }
         // The container was moved with a directory around it, by a member of a container around that: it is being
         // deleted there, or moved back at once, because that member finds that it is open.
         if ContainerDirectories.isStaging(path) {
@@ -153,7 +159,7 @@ package final class OpenContainer: Sendable {
     /// that it is not. Error: `notFound`
     func checkIsThere(for operation: String, _ durability: Durability) throws(CoordinationError) {
         if durability != .durable { return try checkIsNotNoted(operation) }
-        // Three system calls, where all is well.
+        // One system call, where all is well.
         if directory.isAtItsPath { return }
         try checkIsThere(operation)
     }
