@@ -6,7 +6,7 @@ extension GroupControl {
     static let create = CommandSpecification(
         name: "create",
         summary:
-            "Creates a container; does nothing if it exists. An existing directory has to be empty and this user's own, and not the home directory; it becomes private (0700), unless its mode shares it (setgid, writable by its group), and a change of its mode is printed. A container can be in another container, but not in a .group directory. An empty container takes 8.3 MB of disk space.",
+            "Creates a container; does nothing if it exists. An existing directory has to be empty and this user's own, and not the home directory; it becomes private (0700), unless its mode shares it (setgid, writable by its group), and a change of its mode is printed. A container can be in another container, but not in a .group directory. An empty container takes 8.5 MB of disk space.",
         usage: [
             "groupctl create GROUP [--adopt] [--unix-group NAME]",
             "groupctl create GROUP [--journal-size SIZE] [--journal-age AGE]",
