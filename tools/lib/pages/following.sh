@@ -4,6 +4,7 @@
 . "$PAGES/common.sh"
 groupctl create ./shared/
 mkdir copy
+echo build/ >.gitignore
 for item in src/main.c notes.txt; do echo "$item" | groupctl write ./shared/ "$item"; done
 has_come() {
     case "$*" in
