@@ -144,10 +144,10 @@ struct Announcement {
         return container.isReadOnly || container.awaitLeader(timeout: .zero)
     }
 
-    mutating func print(at cursor: Cursor, _ run: borrowing CommandRun) {
+    mutating func print(at cursor: Cursor, _ run: borrowing CommandRun) throws(CoordinationError) {
         patience = nil
         let group = run.arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
         run.explain("watching \(group) at \(cursor)")
-        ready?.write(cursor)
+        try ready?.write(cursor)
     }
 }

@@ -36,11 +36,19 @@ final class ReadyDescriptor: Sendable {
         }
     }
 
-    /// Writes a cursor and a newline, and closes the descriptor. A reader that is gone is no error.
-    func write(_ cursor: Cursor) {
+    /// Writes a cursor and a newline, and closes the descriptor. A reader that is gone is no error; one that waits for a
+    /// line that cannot be written is. Errors: that of write(2)
+    func write(_ cursor: Cursor) throws(CoordinationError) {
         var output = StandardOutput(descriptor: inherited.withLock { $0?.file.number } ?? number)
-        try? output.writeLine("\(cursor)")
-        try? output.flush()
-        inherited.withLock { $0 = nil }
+        defer { inherited.withLock { $0 = nil } }
+        do throws(OutputError) {
+            try output.writeLine("\(cursor)")
+            try output.flush()
+        } catch {
+            // After a signal the watch ends by itself.
+            guard case .failed(let errno) = error else { return }
+            let item = number == 1 ? "standard output" : "descriptor \(number)"
+            throw CoordinationError(errno, operation: "write to", item: item)
+        }
     }
 }

@@ -33,7 +33,7 @@ struct Watch<Source: WatchSource> {
         if let doubt = Source.suite(of: options).flatMap(container.doubt(ofSuite:)) { run.remark(doubt) }
         source = try Source(options, in: container, since: origin, purpose: run.options.purpose)
         run.explainDoubts(of: source.includedPaths, in: container)
-        if Source.isCompleteAtOnce { announcement.print(at: source.readCursor, run) }
+        if Source.isCompleteAtOnce { try announcement.print(at: source.readCursor, run) }
     }
 
     /// Reads from the source, and waits once for at most `timeout` (nil: no limit); prints the line "watching GROUP at
@@ -44,7 +44,7 @@ struct Watch<Source: WatchSource> {
     ) throws(CoordinationError) -> Found {
         let isWatched = announcement.isDue(container)
         let found = try next(&source, isWatched ? .zero : timeout)
-        if isWatched { announcement.print(at: source.readCursor, run) }
+        if isWatched { try announcement.print(at: source.readCursor, run) }
         return found
     }
 

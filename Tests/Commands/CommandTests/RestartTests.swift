@@ -15,6 +15,17 @@ import Testing
         #expect(outcome.status == 0 && outcome.lines == ["created\ta", "created\ta"], "\(outcome)")
     }
 
+    @Test func `a line of --ready-fd that cannot be written is an error`() async throws {
+        let container = try TemporaryContainer()
+        for (script, reason) in [
+            (#"watch-group --ready-fd 1 "$1" >/dev/full"#, "cannot write to 'standard output': No space left"),
+            (#"watch-group --ready-fd 3 "$1" 3>/dev/full"#, "cannot write to 'descriptor 3': No space left"),
+        ] {
+            let outcome = try await container.shell(script)
+            #expect(outcome.status == 74 && outcome.errors.contains(reason), "\(outcome)")
+        }
+    }
+
     @Test func `--ready-fd 1 is a line of standard output, also before COMMAND and for keys`() async throws {
         let container = try TemporaryContainer()
         for words in [[container.path], ["--defaults", "s", container.path], [container.path, "--", "cat"]] {
