@@ -55,4 +55,13 @@ enum PageFault: Error, CustomStringConvertible {
         case .malformed(let fault): "\(fault)"
         }
     }
+
+    /// Whether the time was over, for the browser or for the extension.
+    var isDeadline: Bool {
+        switch self {
+        case .deadline: true
+        case .failed(let failure): if case .deadline = failure.reason { true } else { false }
+        default: false
+        }
+    }
 }

@@ -45,8 +45,7 @@ CommandRun.main(specification) { run in
     } catch let fault as PageFault {
         if let signal = signals.received { return .signal(signal) }
         run.complain("\(fault)")
-        if case .deadline = fault { return .lockTimedOut }
-        return .failure
+        return fault.isDeadline ? .lockTimedOut : .failure
     }
     return .success
 }
