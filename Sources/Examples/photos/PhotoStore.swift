@@ -1,5 +1,6 @@
 import Extensions
 import FoundationEssentials
+import GroupBytes
 import GroupCommandLine
 import GroupContainer
 import GroupSystemCalls
@@ -77,14 +78,26 @@ struct PhotoStore {
         var request: PhotoEdit
 
         func bytes() throws -> [UInt8] {
-            try PhotoStore.bytes(
-                of: FileDescriptor.open(path: Array("/proc/self/fd/\(file.descriptor)".utf8), .reading))
+            try PhotoStore.bytes(ofFileAt: Array("/proc/self/fd/\(file.descriptor)".utf8))
         }
     }
 
-    /// Reads the file of a photo. Errors: `PhotoFault.tooLarge`
-    static func bytes(of file: borrowing FileDescriptor) throws -> [UInt8] {
-        let png = try file.readAll(limit: largestPhoto + 1)
+    /// Does something with a file, in whose place another program may have put anything. Errors: those of `body`, with
+    /// the file's name where the system refuses
+    private static func reading<Value>(
+        _ path: [UInt8], _ body: (borrowing FileDescriptor) throws -> Value
+    ) throws -> Value {
+        do {
+            let file = try FileDescriptor.open(path: path, [.reading, .nonBlocking])
+            return try body(file)
+        } catch let error as Errno {
+            throw CoordinationError(error, operation: "read", item: printable(path))
+        }
+    }
+
+    /// Reads the file of a photo. Errors: `PhotoFault.tooLarge`; those of the file
+    static func bytes(ofFileAt path: [UInt8]) throws -> [UInt8] {
+        let png = try reading(path) { file in try file.readAll(limit: largestPhoto + 1) }
         if png.count > largestPhoto { throw PhotoFault.tooLarge("the photo", limit: largestPhoto) }
         return png
     }
@@ -95,8 +108,9 @@ struct PhotoStore {
         return try coordinator.coordinate(.reading(paths.directory, .recursively)) { access in
             if try access.item(paths.original) == nil { throw PhotoFault.missing(name) }
             func attachment(_ path: ItemPath) throws -> (AttachedFile, Attachment) {
-                let open = try FileDescriptor.open(path: access.absolutePath(of: path).bytes, [.reading, .nonBlocking])
-                let file = try AttachedFile(reopening: open.number)
+                let file = try PhotoStore.reading(access.absolutePath(of: path).bytes) { file in
+                    try AttachedFile(reopening: file.number)
+                }
                 return (file, Attachment(.file(file), type: .png, name: "\(name).png"))
             }
             guard try access.item(paths.edit) != nil else {

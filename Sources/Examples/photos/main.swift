@@ -5,7 +5,6 @@ import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
-import GroupSystemCalls
 import PhotoPNG
 
 // A host of photo editing extensions: photos in a container, whose edits can be resumed and undone.
@@ -57,7 +56,7 @@ private func list(_ store: PhotoStore, _ run: inout CommandRun) throws -> Bool {
         do {
             guard let name = PhotoStore.name(of: path) else { throw PhotoFault.unnamed }
             try run.output.writeLine(try line(name, store))
-        } catch  where error is PhotoFault || error is Picture.Fault || error is CoordinationError {
+        } catch  where !(error is OutputError) {
             isComplete = false
             run.complain("cannot show '\(path)': \(error)")
         }
@@ -67,12 +66,7 @@ private func list(_ store: PhotoStore, _ run: inout CommandRun) throws -> Bool {
 
 /// Reads a PNG. Errors: `PhotoFault.tooLarge`, `Picture.Fault`, those of the file
 private func png(_ path: [UInt8]) throws -> [UInt8] {
-    let png: [UInt8]
-    do {
-        png = try PhotoStore.bytes(of: FileDescriptor.open(path: path, [.reading, .nonBlocking]))
-    } catch let error as Errno {
-        throw CoordinationError(error, operation: "read", item: printable(path))
-    }
+    let png = try PhotoStore.bytes(ofFileAt: path)
     _ = try Picture(png: png)
     return png
 }
