@@ -224,9 +224,8 @@ final class ContainerDirectories: Sendable {
     /// Whether the root directory's path leads to another directory, or to none: the file system that it is on was
     /// unmounted, and stays only for the processes that have it open. System calls: readlink(2), openat2(2), statx(2)
     var isUnmounted: Bool {
-        guard let now = try? root.absolutePath(), let own = try? root.status() else { return false }
-        let there = try? FileDescriptor.open(path: now, [.pathOnly, .directory]).status()
-        return there?.inode != own.inode || there?.device != own.device
+        guard let now = try? root.absolutePath() else { return false }
+        return leadsHere(now) != true
     }
 
     /// The container's present path if the container, or a directory around it, was moved since it was opened; else
@@ -278,10 +277,15 @@ final class ContainerDirectories: Sendable {
     /// Whether the path at which the container was opened leads to another directory, though the container was not
     /// moved: another file system is mounted there, or above. System calls: openat2(2), statx(2) twice
     var isHidden: Bool {
-        guard let openedAt, let own = try? root.status(),
-            let there = try? FileDescriptor.open(path: openedAt, [.pathOnly, .directory]).status()
-        else { return false }
-        return there.inode != own.inode || there.device != own.device
+        openedAt.map { leadsHere($0) == false } ?? false
+    }
+
+    /// Whether a path leads to the root directory; nil where it leads to no directory, or this process may not look.
+    private func leadsHere(_ path: [UInt8]) -> Bool? {
+        guard let own = try? root.status(),
+            let there = try? FileDescriptor.open(path: path, [.pathOnly, .directory]).status()
+        else { return nil }
+        return there.inode == own.inode && there.device == own.device
     }
 
     private static let markOnPath = [UInt8(ascii: "/")] + ContainerMark.present
