@@ -5,6 +5,8 @@ import GroupSystemCalls
 
 /// The user's pager, which shows what is longer than a terminal, as git uses one.
 package struct Pager: ~Copyable {
+    private let command: String
+    private let signals: TerminationSignals
     private var process: CommandProcess
     private let terminal: FileDescriptor
 
@@ -29,12 +31,15 @@ package struct Pager: ~Copyable {
         let options = environmentValue("LESS").map { "-R \($0)" } ?? "FRX"
         do throws(Errno) {
             let pipe = try FileDescriptor.pipe()
+            let signals = TerminationSignals(leavingKeysToChild: ())
             let process = try CommandProcess(
                 ["sh", "-c", command].map { Array($0.utf8) }, input: pipe.reading.number,
                 variables: [("LESS", Array(options.utf8))],
-                TerminationSignals(leavingKeysToChild: ()))
+                signals)
             let terminal = try StandardStreams.redirectOutput(to: pipe.writing)
-            return Pager(process: process, terminal: terminal)
+            return Pager(
+                command: PipeText.lossyString(Array(command.utf8)), signals: signals, process: process,
+                terminal: terminal)
         } catch {
             return nil
         }
@@ -50,10 +55,16 @@ package struct Pager: ~Copyable {
     }
 
     /// Gives standard output back, and waits until the user has ended the pager. A signal that ends this process ends
-    /// the pager, too.
-    consuming func finish() {
+    /// the pager, too. Errors: `Complaint` if the pager could not be run, so that the output was not shown;
+    /// `OutputError.interrupted`
+    consuming func finish() throws {
         StandardStreams.restoreOutput(terminal)
-        _ = try? process.wait()
+        let status = try process.wait()
+        if let signal = signals.received { throw OutputError.interrupted(signal: signal) }
+        // Those of sh(1) for a command that it cannot run.
+        if [126, 127].contains(status) {
+            throw Complaint(description: "the pager '\(command)' could not be run; --no-pager prints without one")
+        }
     }
 }
 
@@ -66,7 +77,7 @@ extension CommandRun {
             try body(&self)
             try output.flush()
         }
-        pager.finish()
+        try pager.finish()
         do {
             try outcome.get()
         } catch OutputError.closedPipe {}

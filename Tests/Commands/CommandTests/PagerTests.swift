@@ -48,6 +48,21 @@ import Testing
         #expect(interrupted.status == 0 && interrupted.text.contains("interrupted"), "\(interrupted)")
     }
 
+    @Test(.ownThreads) func `a pager that cannot be run is an error: its output was not shown`() throws {
+        for words in [["changes", container.path, "--since", "start"], ["--help"]] {
+            let lost = try shown(words, ["PAGER": "'nowhere-is-such-a-pager'"], until: "--no-pager prints without one")
+            #expect(lost.status == 1 && lost.text.contains("nowhere-is-such-a-pager'' could not be run"), "\(lost)")
+        }
+    }
+
+    @Test(.ownThreads) func `a signal while the pager shows the output is in the exit status`() throws {
+        for words in [["changes", container.path, "--since", "start"], ["--help"]] {
+            let script = "f() { trap 'echo ended' TERM; kill -TERM $PPID; cat >/dev/null; echo over; }; f"
+            let ended = try shown(words, ["PAGER": script], until: "over")
+            #expect(ended.status == 143, "\(ended)")
+        }
+    }
+
     @Test(.ownThreads, .needs("less")) func `less shows what fits, and ends at once`() throws {
         let short = try shown(["log", container.path, "b"], [:], until: "groupctl (")
         #expect(short.status == 0, "\(short)")
