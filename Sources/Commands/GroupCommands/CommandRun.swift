@@ -10,9 +10,9 @@ package struct CommandRun: ~Copyable {
     package var output = StandardOutput()
     /// The container that was opened last.
     private let opened = Guarded<Container?>(nil)
-    /// What this process notices as a member, if `explainsDiagnostics`.
+    /// What this process notices as a member of the container; nil where that is not printed at the end.
     private let diagnostics = Guarded<Follower<Diagnostic>?>(nil)
-    /// Whether `explainDiagnostics` is to be called at the end.
+    /// Whether the end of the run says what this process has noticed as a member of the container of `openContainer`.
     package var explainsDiagnostics = false
 
     /// Parses the arguments, runs `body` and ends the process with the status that it returns. A closed output pipe
@@ -57,7 +57,7 @@ package struct CommandRun: ~Copyable {
                 var output = StandardOutput()
                 try? output.write(Array(text.utf8))
                 try? output.flush()
-                pager.finish()
+                try pager.finish()
                 exitProcess(ExitStatus.success.rawValue)
             case .version:
                 report.end(
@@ -75,9 +75,11 @@ package struct CommandRun: ~Copyable {
                 } catch {
                     // Output that was produced before the error is still written.
                     try? run.output.flush()
+                    run.explainDiagnostics()
                     throw run.advised(error)
                 }
                 try run.output.flush()
+                run.explainDiagnostics()
                 // A shell ends its loop only if the interrupt has ended the program.
                 if TerminationSignals.last == Signal.interrupt.rawValue && status == .signal(Signal.interrupt.rawValue)
                 {
@@ -106,16 +108,22 @@ package struct CommandRun: ~Copyable {
             if let question = environmentValue(AnsweredQuestion.variable), !question.isEmpty {
                 try AnsweredQuestion.answerInThisProcess(question, in: container)
             }
+            if explainsDiagnostics { return use(container) }
             opened.withLock { $0 = container }
-            if explainsDiagnostics {
-                diagnostics.withLock { events in
-                    if events == nil { events = container.followDiagnostics() }
-                }
-            }
             return container
         } catch {
             throw error.code == .notFound ? explained(error, group) : error
         }
+    }
+
+    /// Returns a container that the program has opened by itself. The end of the run says what this process has noticed
+    /// as a member of it, as for that of `openContainer`.
+    package func use(_ container: Container) -> Container {
+        opened.withLock { $0 = container }
+        diagnostics.withLock { events in
+            if events == nil { events = container.followDiagnostics() }
+        }
+        return container
     }
 
     /// Replaces the error's remedy if the argument after GROUP is a container: then the two arguments were probably
@@ -169,7 +177,7 @@ package struct CommandRun: ~Copyable {
 
     /// Prints what this process has noticed as a member, on standard error: with --verbose all of it, otherwise only
     /// once for each presenter that it did not answer, because the content that was read may be old.
-    package func explainDiagnostics() {
+    private func explainDiagnostics() {
         var said: Set<String> = []
         while let event = diagnostics.withLock({ $0?.next(timeout: .zero) }) {
             if options.isVerbose {

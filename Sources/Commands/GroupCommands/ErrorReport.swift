@@ -1,5 +1,5 @@
 package import GroupCommandLine
-import GroupContainer
+package import GroupContainer
 import GroupSystemCalls
 
 /// The report of an error: a sentence or a JSON object on standard error, and an exit status.
@@ -84,7 +84,8 @@ package struct ErrorReport {
         return .object(fields)
     }
 
-    private static func object(_ holder: CoordinationError.Holder) -> JSONValue {
+    /// Returns a process that is in the way as `--json` prints it.
+    package static func object(_ holder: CoordinationError.Holder) -> JSONValue {
         .object([
             ("pid", .integer(Int64(holder.processIdentifier))), ("purpose", .string(holder.purpose)),
             ("since", .string(Timestamp.text(holder.sinceNanoseconds))), ("item", .string(holder.item)),

@@ -3,7 +3,6 @@ import GroupCommands
 
 CommandRun.main(GroupControl.specification) { run in
     run.explainsDiagnostics = true
-    defer { run.explainDiagnostics() }
     return switch run.arguments.subcommands.first {
     case "create": try create(&run)
     case "delete-group": try deleteGroup(&run)

@@ -45,7 +45,7 @@ private func line(_ bookmark: Bookmark) -> String { TerminalName.line(of: [bookm
 
 CommandRun.main(specification) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.bookmarks".utf8)
-    let container = try Container(named: group, creating: true)
+    let container = run.use(try Container(named: group, creating: true))
     let inbox = try ShareInbox(container)
     switch run.arguments.subcommands.first {
     case "list":

@@ -30,7 +30,7 @@ private let specification = CommandSpecification(
 CommandRun.main(specification) { run in
     let arguments = run.arguments
     let group = arguments.value("group") ?? Array("group.com.example.countdown".utf8)
-    let container = try Container(named: group, creating: true)
+    let container = run.use(try Container(named: group, creating: true))
     let defaults = try GroupDefaults(container, suite: Countdown.suite)
     var countdown = try defaults.presentCountdown()
     switch arguments.subcommands.first {
@@ -66,7 +66,7 @@ private func stayInFront(
     try presence.becomeActive()
     while signals.received == nil {
         let left = min(1, countdown?.remaining(at: Date()) ?? 0)
-        let came = try links.openNext(timeout: .seconds(left), endedBy: signals) { url in
+        let came = try links.openNext(timeout: .seconds(left), until: { signals.received != nil }) { url in
             try output.writeLine("opened \(TerminalName.line(of: [url]))")
             try output.flush()
         }

@@ -34,7 +34,7 @@ private let specification = CommandSpecification(
 
 CommandRun.main(specification) { run in
     let group = run.arguments.value("group") ?? Array(Maps.group.utf8)
-    let container = try Container(named: group, creating: true)
+    let container = run.use(try Container(named: group, creating: true))
     let maps = try Maps(in: container)
     let operands = run.arguments.positionals.compactMap(\.validText)
     if operands.count < run.arguments.positionals.count { throw run.arguments.usageError("NAME and URL are UTF-8") }
@@ -56,7 +56,8 @@ CommandRun.main(specification) { run in
         }
     case "open":
         let (links, signals) = (try links(container), TerminationSignals())
-        while try links.openNext(timeout: .seconds(5), endedBy: signals, { _ in _ = try maps.show() }) {}
+        while try links.openNext(timeout: .seconds(5), until: { signals.received != nil }, { _ in _ = try maps.show() })
+        {}
     default: throw run.arguments.usageError("missing a command: install, want, list, wait or open")
     }
     return .success

@@ -34,8 +34,8 @@ private let specification = CommandSpecification(
 
 CommandRun.main(specification) { run in
     let arguments = run.arguments
-    let container = try Container(
-        named: arguments.value("group") ?? Array("group.com.example.note".utf8), creating: true)
+    let container = run.use(
+        try Container(named: arguments.value("group") ?? Array("group.com.example.note".utf8), creating: true))
     let store = try NoteStore(container)
     if let name = try arguments.text("through") {
         guard let way = NoteWay(rawValue: name) else {

@@ -30,7 +30,7 @@ private let specification = CommandSpecification(
 
 CommandRun.main(specification, needing: [.sqlite]) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.notebook".utf8)
-    let notebook = try Notebook(in: try Container(named: group, creating: true))
+    let notebook = try Notebook(in: run.use(try Container(named: group, creating: true)))
     guard let operand = (run.arguments.positionals.first ?? []).validText else {
         throw run.arguments.usageError("TEXT, NUMBER and FILE are UTF-8")
     }

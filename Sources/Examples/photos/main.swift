@@ -80,7 +80,7 @@ private func line(_ name: String, _ store: PhotoStore) throws -> String {
 
 CommandRun.main(specification, needing: [.png]) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.photos".utf8)
-    let container = try Container(named: group, creating: true)
+    let container = run.use(try Container(named: group, creating: true))
     let store = PhotoStore(container)
     let words = run.arguments.positionals
     let name = (words.first ?? []).validText ?? "/"

@@ -19,7 +19,7 @@ private let specification = CommandSpecification(
 
 CommandRun.main(specification) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.quick-actions".utf8)
-    let container = try Container(named: group, creating: true)
+    let container = run.use(try Container(named: group, creating: true))
     let coordinator = container.coordinator(purpose: "quick-actions").blocking
     let idle = try run.arguments.time("idle")
     let links = try AppLinks(
@@ -28,7 +28,7 @@ CommandRun.main(specification) { run in
     let signals = TerminationSignals()
     var isDone = false
     while !isDone {
-        isDone = try !links.openNext(timeout: idle ?? .seconds(30), endedBy: signals) { url in
+        isDone = try !links.openNext(timeout: idle ?? .seconds(30), until: { signals.received != nil }) { url in
             let action = QuickAction(url: url)
             let line = action.map { "opened \($0.rawValue)" } ?? "no such place: \(url)"
             try coordinator.update("Library/opened.json", default: [String]()) { $0.append(line) }

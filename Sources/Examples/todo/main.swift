@@ -42,7 +42,8 @@ private let specification = CommandSpecification(
 
 CommandRun.main(specification) { run in
     let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
-    let container = try Container(named: name, creating: ["add", "edit"].contains(run.arguments.subcommands.first))
+    let container = run.use(
+        try Container(named: name, creating: ["add", "edit"].contains(run.arguments.subcommands.first)))
     let list = TodoList(container.coordinator(purpose: "todo-app").blocking, timeout: run.lockTimeout)
     let arguments = run.arguments
     func chosen() throws -> Int {
@@ -98,9 +99,15 @@ private func serve(_ container: Container, _ list: TodoList, _ run: inout Comman
     // The container's whole path, because a launcher may run in another directory.
     let links = try AppLinks(
         container, scheme: TodoLink.scheme, arguments: ["--group", container.path.description, "serve"])
+    let hasReader = Guarded(true)
+    run.output.whenReaderIsGone {
+        hasReader.withLock { $0 = false }
+        Interruption.raise()
+    }
+    let isOver = { signals.received != nil || !hasReader.withLock(\.self) }
     var isDone = false
     while !isDone {
-        isDone = try !links.openNext(timeout: idle, endedBy: signals) { url in
+        isDone = try !links.openNext(timeout: idle, until: isOver) { url in
             let entries = try list.entries()
             defer { try? run.output.flush() }
             switch TodoLink(url: url) {

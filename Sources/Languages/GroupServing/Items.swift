@@ -138,18 +138,20 @@ extension Connection {
     func read(_ request: Request, _ entry: Entry) throws -> JSONValue {
         let path = try request.path()
         let timeout = try request.timeout()
-        let read = { (access: Access) throws -> Versioned<[UInt8]> in
+        let read = { (access: Access) throws -> (Versioned<[UInt8]>, [CoordinationError.Holder]) in
             if let size = try access.item(path)?.size, size > UInt64(Self.longestContent) {
                 throw CoordinationError(
                     .limitReached, operation: "read", item: path.description,
                     reason: "its \(size) bytes are more than a line has room for, \(Self.longestContent)",
                     remedy: .init(.reduceSize, "lock it, and read the file itself"))
             }
-            return try access.readVersion(path)
+            return (try access.readVersion(path), access.unresponsivePresenters)
         }
-        let version =
+        let (version, silent) =
             try underLock(request, entry, read) ?? coordinator(entry).coordinate(.reading(path), timeout: timeout, read)
-        return .object([contentMember(version.value), ("generation", .unsigned(version.generation.rawValue))])
+        let presenters = silent.isEmpty ? [] : [("unanswered", JSONValue.array(silent.map(ErrorReport.object)))]
+        return .object(
+            [contentMember(version.value), ("generation", .unsigned(version.generation.rawValue))] + presenters)
     }
 
     func change(_ change: ItemChange, _ request: Request, _ entry: Entry) throws -> JSONValue {

@@ -1,5 +1,5 @@
 public import GroupContainer
-package import GroupSystemCalls
+import GroupSystemCalls
 import Widgets
 // An empty C module. Only a target with WidgetApp among its dependencies finds it: for any other target, the compiler
 // reports the missing module, where otherwise the linker would list symbols.
@@ -86,14 +86,15 @@ public final class AppLinks: Sendable {
         try listener.acknowledge(upTo: message.number)
     }
 
-    /// Opens the next URL, for a command that ends by signals: returns false also after a signal.
+    /// Opens the next URL, for a command that may have to end before: returns false also where `isOver` returns true
+    /// after an `Interruption`, as a signal is one.
     package func openNext(
-        timeout: Duration, endedBy signals: TerminationSignals, _ open: (String) throws -> Void
+        timeout: Duration, until isOver: () -> Bool, _ open: (String) throws -> Void
     ) throws -> Bool {
         let start = monotonicNanoseconds()
         while true {
             let seen = Interruption.latest
-            if signals.received != nil { return false }
+            if isOver() { return false }
             let left = timeout - .nanoseconds(monotonicNanoseconds() - start)
             if let message = try listener.next(timeout: max(.zero, left), since: seen) {
                 try self.open(message, open)

@@ -178,6 +178,24 @@ struct `Presenters of other processes` {
         #expect(strict.text.split(separator: "\n").count == 1, "\(strict)")
     }
 
+    @Test func `a client of serve and an app get to know of a presenter that did not answer`() throws {
+        let container = try TemporaryContainer()
+        _ = try container.groupctl("write", "Library/todo.json", input: "[]")
+        let presenter = try presenter(of: "Library/todo.json", in: container)
+        try #require(presenter.stop())
+        var tester = try container.open().coordinator(purpose: "tester")
+        tester.presenterGrace = .milliseconds(300)
+        _ = try tester.blocking.readBytes("Library/todo.json")
+        let request = #"{"id":1,"do":"read","path":"Library/todo.json"}"#
+        let answer = try RunningProcess(["groupctl", "serve", container.path], input: request + "\n").finish().text
+        #expect(answer.contains(#""text":"[]""#), "\(answer)")
+        #expect(answer.contains(#""unanswered":[{"pid":\#(presenter.identifier),"#), "\(answer)")
+        let list = try RunningProcess(["todo", "--group", container.path, "list"]).finish()
+        #expect(
+            list.status == 0 && list.text.contains("todo: Library/todo.json: process \(presenter.identifier) "),
+            "\(list)")
+    }
+
     @Test func `a presenter that was passed over is not asked again until it has run`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "a", input: "old")

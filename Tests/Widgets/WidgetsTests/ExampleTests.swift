@@ -43,6 +43,13 @@ struct `The to-do example` {
         #expect(try await todo(container, "list").lines == ["1 [ ] Milk"])
     }
 
+    @Test func `the to-do app ends when no process reads what it opens`() async throws {
+        let container = try TemporaryContainer()
+        let app = try container.start("todo", ["--group", container.path, "serve", "--idle", "1h"])
+        app.closeOutput()
+        #expect(try await app.finish().status == 0)
+    }
+
     @Test func `completing an entry of the to-do app twice changes nothing`() async throws {
         let container = try TemporaryContainer()
         _ = try await todo(container, "add", "Milk")
