@@ -34,6 +34,12 @@ struct `A request` {
         #expect(TestExtension.run(word, deadline: deadline).result == "failed deadline(\(deadline))")
     }
 
+    @Test func `an extension that a person starts says that a host runs it`() throws {
+        let terminal = try TerminalProcess(["title-case", "--help"], columns: 100, rows: 10, environment: [:])
+        try terminal.wait { $0.contains("a host runs this program") }
+        #expect(terminal.reap() != 0)
+    }
+
     @Test func `an extension that returns a descriptor has sent wrong output`() {
         let found = TestExtension.run("descriptor").result
         #expect(found.contains("wrongOutput") && found.contains("an open file cannot be returned"), "\(found)")

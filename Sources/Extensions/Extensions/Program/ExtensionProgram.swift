@@ -41,6 +41,8 @@ public struct ExtensionProgram: Sendable {
     /// that error. Errors: `Fault`; those of the streams, and of opening the container, after which the request is
     /// cancelled. System calls: read(2), write(2)
     public func run() async throws {
+        // A person has started it: a request cannot be typed.
+        if StandardStreams.kind(of: 0) == .terminal { throw Fault.noRequest }
         let link = try HostLink()
         let context: ExtensionContext
         do {
