@@ -78,6 +78,8 @@ public final class ExtensionContext: Sendable {
     /// Requests the host to open a URL: in the extension's own app, with the scheme that it has registered. There is no
     /// answer, as the app may outlive the request. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls:
     /// write(2)
+    ///
+    ///     if let url = URL(string: "todo://item/3") { try context.openApp(url) }
     public func openApp(_ url: URL) throws(Fault) { try send(.open(url: url.absoluteString)) }
 
     /// Writes a line to the host's log. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls: write(2)
