@@ -129,10 +129,15 @@ import Widgets
     @Test func `a manifest allows addresses of its app and of the web`() {
         let manifest = WidgetManifest(kind: "a", executable: "a", urlScheme: "todo")
         for url in ["todo:", "todo://7", "TODO:x", "https://example.com/a?b", "http://example.com"] {
-            #expect(manifest.allows(url), "\(url)")
+            #expect(manifest.urlToOpen(url) == url)
         }
-        for url in ["file:///etc/passwd", "javascript:x", "other://7", "todo", "-todo:", "", "todo:a b", "todo:\n"] {
-            #expect(!manifest.allows(url), "\(url)")
-        }
+        for (url, opened) in [
+            ("https://de.wikipedia.org/wiki/Käse?ö#ß", "https://de.wikipedia.org/wiki/K%C3%A4se?%C3%B6#%C3%9F"),
+            ("todo://日", "todo://%E6%97%A5"), ("https://a/\u{202E}", "https://a/%E2%80%AE"),
+        ] { #expect(manifest.urlToOpen(url) == opened) }
+        for url in [
+            "file:///etc/passwd", "javascript:x", "other://7", "todo", "-todo:", "", "todo:a b", "todo:\n",
+            "https://käse.de", "http:///ä", "https://a@ä?", "ħttps://a",
+        ] { #expect(manifest.urlToOpen(url) == nil, "\(url)") }
     }
 }

@@ -95,8 +95,10 @@ extension HostState {
     }
 
     func opening(_ url: String, by manifest: WidgetManifest) -> HostAction {
-        if manifest.allows(url) { return .open(url: url, kind: manifest.kind) }
-        let reason = "the widget may open its app's addresses, https and http, but not '\(url)'"
+        if let url = manifest.urlToOpen(url) { return .open(url: url, kind: manifest.kind) }
+        let reason =
+            "the widget may open its app's addresses, https and http, without spaces and with the host's name in ASCII, "
+            + "but not '\(url)'"
         return .log(HostLogLine(reason, of: manifest.kind, isFault: true))
     }
 

@@ -74,12 +74,24 @@ package struct WidgetManifest: Hashable, Sendable {
         (rooms[mode]?.maximum ?? host).clipped(to: host)
     }
 
-    /// Returns whether the widget may open a URL: the scheme is that of the widget's app, http or https, and all
-    /// characters are visible ASCII. A view's text may come from anywhere.
-    package func allows(_ url: String) -> Bool {
-        guard let scheme = url.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).first,
-            scheme.count < url.count, url.utf8.allSatisfy({ 0x20 < $0 && $0 < 0x7F })
-        else { return false }
-        return [urlScheme?.lowercased(), "https", "http"].contains(scheme.lowercased())
+    /// Returns a URL of a view as it is opened, with all that is not ASCII percent-encoded; nil where the widget may not
+    /// open it. The scheme is that of the widget's app, http or https. A view's text may come from anywhere: the name of
+    /// a host on the web is in ASCII, as letters of other alphabets look like others, and nothing is a space or a
+    /// control character. (RFC 3987, 3.1)
+    package func urlToOpen(_ url: String) -> String? {
+        let bytes = Array(url.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            return nil
+        }
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        let isWeb = ["https", "http"].contains(scheme)
+        guard isWeb || scheme == urlScheme?.lowercased() else { return nil }
+        let host = bytes[(colon + 1)...].drop { $0 == UInt8(ascii: "/") }.prefix { !"/?#".utf8.contains($0) }
+        if isWeb && host.contains(where: { $0 >= 0x80 }) { return nil }
+        let digits = Array("0123456789ABCDEF".utf8)
+        let encoded = bytes.flatMap { byte in
+            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: encoded, as: UTF8.self)
     }
 }

@@ -31,7 +31,7 @@ extension Decoder {
         }
         let refreshing = manifest.refreshing
         try expect(refreshing.deadline > 0 && refreshing.settle >= 0 && refreshing.interval >= 0, "strange times")
-        _ = (Concerns(manifest.interests), manifest.allows("https://a"), manifest.allows(manifest.title))
+        _ = (Concerns(manifest.interests), manifest.urlToOpen("https://a"), manifest.urlToOpen(manifest.title))
         return true
     }
 
