@@ -152,7 +152,8 @@ package struct HostState: Sendable {
             let mode: WidgetDisplayMode = list.expanded.contains(kind) && widget.isExpandable ? .expanded : .compact
             if widget.mode != mode {
                 widget.mode = mode
-                widget.want(at: now)
+                // A person waits for the view: it does not wait until changes have settled.
+                (widget.wantedSince, widget.mayRefreshFrom) = (.min, .min)
             }
             widgets[kind] = widget
         }

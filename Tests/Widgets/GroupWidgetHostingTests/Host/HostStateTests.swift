@@ -39,6 +39,19 @@ import Widgets
         #expect(updates(world.actions[before...]).count == 2 && world.shown("a") == "10")
     }
 
+    @Test func `a widget is expanded at once, also just after a change`() {
+        var world = Self.world(Self.plain)
+        world.change("a")
+        world.settle()
+        world.change("a")
+        let before = world.actions.count
+        world.happen(.user(.expand("a")))
+        while world.step() {}
+        #expect(updates(world.actions[before...]).map(\.shows) == [true], "it does not wait for changes to settle")
+        world.settle()
+        #expect(updates(world.actions[before...]).count == 1, "the change was among what was read")
+    }
+
     @Test func `an update with the same view draws nothing`() {
         var world = Self.world(Self.plain)
         let before = world.actions.count
