@@ -71,16 +71,20 @@ def why_not(kinds):
     return None
 
 
-# As tools/lib/common.sh has them.
-TRAITS = ("--traits", "InotifyTools,SQLite,Curl,Secrets,PNG,ICalendar")
+# The settings of tools/lib/common.sh: with any other one in the same directory, everything in it is built anew, now and by
+# the next tool. Prints where the worker is.
+BUILD = """\
+source "$1/tools/lib/common.sh"
+build=(swift_build --package-path "$1" "${swift_options[@]}" --configuration "$2")
+"${build[@]}" --product crash-worker >&2
+"${build[@]}" --show-bin-path"""
 
 
 def build(configuration, work):
     """Builds the worker and the cutter."""
-    words = ["--scratch-path", os.path.join(ROOT, ".build", "tools"), *TRAITS, "--configuration", configuration, "--package-path", ROOT, "--product", "crash-worker"]
     subprocess.run([os.path.join(ROOT, "tools", "setup")], check=True, stdout=sys.stderr)
-    subprocess.run(["swift", "build", *words], check=True, stdout=sys.stderr)
-    worker = os.path.join(ROOT, ".build", "tools", configuration, "crash-worker")
+    built = subprocess.run(["bash", "-euc", BUILD, "build", ROOT, configuration], check=True, stdout=subprocess.PIPE, text=True)
+    worker = os.path.join(built.stdout.strip(), "crash-worker")
     cutter = os.path.join(work, "cutter")
     source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "cutter.c")
     subprocess.run(["clang", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror", "-o", cutter, source], check=True)
