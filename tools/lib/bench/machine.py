@@ -18,7 +18,7 @@ def facts(places: list[Place], versions: dict[str, str]) -> dict[str, str]:
         "kernel": f"{platform.system()} {platform.release()}",
         "file systems": ", ".join(f"{place.name}: {place.type} at {os.path.dirname(place.root)}" for place in places),
         "inotify limits": limits(),
-        "ours": f"{commit}, {answer(['swift', '--version'])}",
+        "ours": f"at commit {commit}, {answer(['swift', '--version'])}",
         "theirs": ", ".join(f"{name} {version}" for name, version in versions.items()),
     }
 

@@ -48,6 +48,8 @@ def measure(choices) -> int:
     with Bench(choices.directory, choices.quick) as bench:
         facts = machine.facts(bench.places, bench.versions(rows))
         facts["command"] = f"`{shlex.join(['tools/bench', *sys.argv[1:]])}`"
+        if choices.write and "-dirty" in facts["ours"]:
+            sys.exit("tools/bench: commit first: --write names the commit that was measured")
         bench.progress.clear()
         print("## tools/bench" + (" --quick" if choices.quick else "") + "\n")
         for name, fact in facts.items():
