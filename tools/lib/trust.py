@@ -121,7 +121,7 @@ def main():
             print(f"tools/trust: {path}: {reason}; nothing was written", file=sys.stderr)
             return 1
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    title = (f"{len(ended)} tests on {datetime.date.today()}, of {options.of or commit.stdout.strip() or 'no commit'}: "
+    title = (f"{len(ended)} tests on {datetime.date.today()}, at commit {options.of or commit.stdout.strip() or 'no commit'}: "
              f"{sum(how == 'passed' for how in ended.values())} passed, "
              f"{sum(how == 'failed' for how in ended.values())} failed, "
              f"{sum(how == 'skipped' for how in ended.values())} skipped.")
