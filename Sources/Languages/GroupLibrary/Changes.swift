@@ -1,4 +1,5 @@
 package import CGroupInterface
+import GroupBytes
 import GroupContainer
 
 extension Change.Kind {
@@ -46,12 +47,13 @@ private struct FollowOptions {
         unsafe try checkSize(unsafe options.pointee.size, MemoryLayout<group_follow_options>.size, "follow")
         let given = unsafe options.pointee
         origin = try unsafe GroupLibrary.origin(given.since, "follow")
-        for pattern in try unsafe list(given.including, "follow", "the patterns") ?? [] {
-            filter.include(bytes: pattern)
+        let included = try unsafe list(given.including, "follow", "the patterns") ?? []
+        let excluded = try unsafe list(given.excluding, "follow", "the patterns") ?? []
+        for pattern in included + excluded {
+            if let fault = ChangeFilter.fault(ofPattern: pattern) { throw invalid("follow", printable(pattern), fault) }
         }
-        for pattern in try unsafe list(given.excluding, "follow", "the patterns") ?? [] {
-            filter.exclude(bytes: pattern)
-        }
+        for pattern in included { filter.include(bytes: pattern) }
+        for pattern in excluded { filter.exclude(bytes: pattern) }
         if let purpose = try unsafe text(given.without_purpose, "follow", "the purpose") {
             filter.excludedPurposes = [purpose]
         }

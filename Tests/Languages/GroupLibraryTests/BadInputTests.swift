@@ -150,6 +150,22 @@ import Testing
         #expect(status == GROUP_OK)
     }
 
+    @Test(arguments: ["", "./a", "/a", "a/", "../a", "a/./b", "[a"])
+    func `a pattern that can match no item is refused`(text: String) throws {
+        let container = try LibraryContainer()
+        let called = text.withCString { pattern in
+            let patterns: [UnsafePointer<CChar>?] = [pattern, nil]
+            return patterns.withUnsafeBufferPointer { patterns in
+                var options = group_follow_options()
+                options.size = MemoryLayout<group_follow_options>.size
+                options.including = patterns.baseAddress
+                var follower: OpaquePointer?
+                return Called { group_follow(container.handle, &options, &follower, $0) }
+            }
+        }
+        #expect(called.status == GROUP_INVALID_ARGUMENT && called.message.hasPrefix("cannot follow"), "\(called.message)")
+    }
+
     @Test func `each status has a name, and no other number has one`() {
         for status in [GROUP_OK, GROUP_NOTHING, GROUP_REFUSED] + Array(GROUP_INVALID_ARGUMENT...GROUP_UNKNOWN) {
             #expect(group_status_name(group_status(status)) != nil, "\(status)")
