@@ -1,5 +1,6 @@
 import ExtensionHosting
 import Extensions
+import GroupCommandLine
 
 /// A desktop entry for an extension: file managers offer it under "Open with". An entry has no place for how many files
 /// an extension takes: if there are too many, group-share says so.
@@ -10,8 +11,10 @@ struct DesktopEntry {
     init(of manifest: ExtensionManifest, _ types: FileTypes, directory: String?) {
         let mimeTypes = manifest.rule.entries.flatMap { Self.types($0.pattern, types) }
         let extensions = directory.map { "--extensions \(Self.quoted($0)) " } ?? ""
+        // A menu has entries of many programs: none may look like another one.
+        let title = TerminalText.visible(manifest.title)
         var lines = [
-            "[Desktop Entry]", "Type=Application", "Name=\(Self.escaped(manifest.title))",
+            "[Desktop Entry]", "Type=Application", "Name=\(Self.escaped(title))",
             "Exec=group-share \(extensions)--with \(manifest.identifier) %U", "NoDisplay=true", "Terminal=false",
             "MimeType=\(mimeTypes.map { $0 + ";" }.joined())",
         ]

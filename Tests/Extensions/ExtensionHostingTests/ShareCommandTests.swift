@@ -156,6 +156,17 @@ struct `group-share` {
         #expect(text.contains("Exec=group-share --extensions \(quoted) --with"), "\(text)")
     }
 
+    @Test func `the title of a desktop entry hides nothing`() throws {
+        let program = BuildDirectory.path + "/test-extension"
+        try directory.put(
+            """
+            {"point": "share", "identifier": "com.example.q", "executable": "\(program)", "types": {"text": 1},
+             "title": "a\u{202E}fdp"}
+            """, at: "q.json")
+        let entry = try share("--desktop-entry", "com.example.q")
+        #expect(entry.status == 0 && entry.text.contains(#"Name=a\\342\\200\\256fdp"#), "\(entry)")
+    }
+
     @Test func `a text that comes back is harmless on a terminal, and raw in a pipe`() throws {
         try install("echo", #"{"text": 1}"#)
         try directory.put("one\u{1B}[2J\ntwo\n", at: "text")
