@@ -10,8 +10,9 @@ enum Misplaced {
         "info": ["status"], "who": ["status"], "fsck": ["doctor"], "check": ["doctor"], "repair": ["doctor"],
         "new": ["create"], "init": ["create", "mkdir"], "destroy": ["delete-group"], "where": ["path"],
         "write": ["set", "post"], "read": ["get", "show", "follow"], "incr": ["increment"], "publish": ["post"],
-        "send": ["post"], "subscribe": ["follow"], "listen": ["follow"], "watch": ["follow"], "tail": ["follow"],
-        "ack": ["acknowledge"], "start": ["show"], "open": ["show"],
+        "send": ["post"], "subscribe": ["follow"], "listen": ["follow"], "watch": ["follow", "changes"],
+        "tail": ["follow", "changes"], "follow": ["changes"], "append": ["update"], "ack": ["acknowledge"],
+        "start": ["show"], "open": ["show"],
     ]
 
     /// The longest call that is shown, in characters; a longer one is cut.

@@ -135,7 +135,9 @@ struct ParsingPass {
         let meant = Misplaced.command(
             in: words, at: words.count - rest.count - 1, of: parsed.commandPath[0],
             group: outer.isEmpty ? parsed.positional("GROUP") : nil)
-        throw parsed.usageError("unexpected argument '\(shown)'; COMMAND comes after '--': \(meant)")
+        throw parsed.usageError(
+            "unexpected argument '\(shown)'; COMMAND comes after '--': \(meant)"
+                + (inner.surplusAdvice.map { "; \($0)" } ?? ""))
     }
 
     /// Returns the help of the command that the words after `help` name.

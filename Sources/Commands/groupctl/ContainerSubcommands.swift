@@ -61,7 +61,8 @@ func path(_ run: inout CommandRun) throws -> ExitStatus {
 
 func changes(_ run: inout CommandRun) throws -> ExitStatus {
     guard let origin = try OriginOption.origin(run.arguments, words: [("start", .start)]) else {
-        throw run.arguments.usageError("--since is missing: a cursor, or start")
+        throw run.arguments.usageError(
+            "--since is missing: a cursor, or start; watch-group follows changes from now on")
     }
     let (text, filter) = (try ChangeText(run, times: .relative), try FilterOptions.filter(run.arguments))
     let container = try run.openContainer()

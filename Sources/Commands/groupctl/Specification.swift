@@ -5,7 +5,7 @@ import GroupCommands
 enum GroupControl {
     static let specification = CommandSpecification(
         name: "groupctl",
-        summary: "Creates, reads, changes and shows group containers: directories that an app and its widgets share.",
+        summary: "Creates, reads, changes and shows group containers: directories that several processes share.",
         usage: ["groupctl COMMAND GROUP … [options]"],
         options: CommonOptions.specifications(
             timeout:
@@ -17,7 +17,7 @@ enum GroupControl {
             + CommandSpecification.under("Keys, messages and changes", [defaults, channels, changes, log, refresh])
             + CommandSpecification.under("Looking after a container", [status, top, doctor, serve]),
         description: [
-            "A group container is a directory that the processes of an app share: the app itself, its widgets, helpers and plug-ins. Locks keep the processes from overwriting each other's changes, writes are atomic and durable, and a journal records every change, once and in order. There is no daemon.",
+            "A group container is a directory that several processes share, such as copies of one program, scripts, or an app and its widgets. Locks keep the processes from overwriting each other's changes, writes are atomic and durable, and a journal records every change, once and in order. There is no daemon.",
             "GROUP is a group identifier, whose container is below the user's home directory, or, if it contains a '/', the path of a container. PATH is relative to the container's root and cannot lead out of the container.",
         ],
         environment: ContainerEnvironment.variables + [ContainerEnvironment.color] + Pager.environment,

@@ -61,6 +61,7 @@ let watchGroupSpecification = CommandSpecification(
         PositionalSpecification("GROUP", help: "A group identifier or, if it contains a '/', the path of a container.")
     ],
     trailingCommand: .optional,
+    surplusAdvice: "--include PATTERN chooses items",
     description: [
         "Prints a line for each change of the items of a container: first the changes since the place where it begins, then each change as it happens, without end. Changes by members come from the journal, with the member that made each; changes by other programs are detected, and reported as uncoordinated.",
         "A cursor is a place in the stream. A follower that begins at a cursor gets every change after it, or a rescan line if those changes are no longer kept. With COMMAND no lines are printed; COMMAND is run for the changes.",

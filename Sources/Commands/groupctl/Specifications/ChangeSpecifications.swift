@@ -4,7 +4,7 @@ import GroupCommands
 /// The commands over changes.
 extension GroupControl {
     static let changes = CommandSpecification(
-        name: "changes", summary: "Prints the changes since a place in the journal, and ends.",
+        name: "changes", summary: "Prints the changes since a place in the journal, and ends; watch-group goes on.",
         usage: ["groupctl changes GROUP --since CURSOR|start [options]"],
         options: [.value("since", "PLACE", help: "Where to begin: a cursor, or start, the oldest change that is kept.")]
             + ChangeText.options(times: .relative) + FilterOptions.specifications,

@@ -76,7 +76,7 @@ extension GroupControl {
     static let update = CommandSpecification(
         name: "update",
         summary:
-            "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, or prints nothing for an item that has contents, nothing is written; where it fails, groupctl ends with its status.",
+            "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock, which keeps out all that use this package; what another program writes meanwhile is replaced. COMMAND does not get the standard input of groupctl. An absent item counts as empty. If COMMAND fails, or prints nothing for an item that has contents, nothing is written; where it fails, groupctl ends with its status.",
         brief: "Replaces an item's content by what COMMAND makes of it",
         usage: [
             "groupctl update GROUP PATH [options] -- COMMAND [ARG…]"
@@ -93,7 +93,8 @@ extension GroupControl {
         examples: [
             HelpEntry(
                 "groupctl update ./shared/ n -- awk '{ n = $1 } END { print n + 1 }'",
-                "Adds 1; concurrent additions are not lost.")
+                "Adds 1; concurrent additions are not lost."),
+            HelpEntry("groupctl update ./shared/ log.txt -- sh -c 'cat; date'", "Appends a line."),
         ],
         exitStatuses: statuses(
             "0", "1=COMMAND printed more than 256 MiB; any other failure",
