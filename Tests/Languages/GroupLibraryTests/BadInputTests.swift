@@ -163,7 +163,8 @@ import Testing
                 return Called { group_follow(container.handle, &options, &follower, $0) }
             }
         }
-        #expect(called.status == GROUP_INVALID_ARGUMENT && called.message.hasPrefix("cannot follow"), "\(called.message)")
+        #expect(
+            called.status == GROUP_INVALID_ARGUMENT && called.message.hasPrefix("cannot follow"), "\(called.message)")
     }
 
     @Test func `each status has a name, and no other number has one`() {
