@@ -269,6 +269,8 @@ var support = Directory("Tests/Support")
 support.settings += optimized
 let supportTargets: [Target] = [
     .target(name: "CTestDefaults", path: support.path("CTestDefaults")),
+    // Apart from TestSupport, because what uses that links Foundation and Testing and takes twice as long to start.
+    support.module("RawRecords", uses: ["GroupContainer", "GroupLog", "GroupSystemCalls"]),
     support.module(
         "TestSupport", uses: ["CTestDefaults", "CGroupLinux", "GroupSystemCalls", "GroupContainer"],
         exclude: ["server.py"]),
@@ -284,13 +286,14 @@ let programs = Directory("Tests/Programs")
 let programsTargets: [Target] = [
     programs.program(
         "test-member", in: "TestMember",
-        uses: ["TestSupport", "GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"]),
+        uses: ["RawRecords", "GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"]),
     programs.program(
         "storm-member", in: "StormMember", uses: ["TestSupport", "Widgets", "GroupContainer", "GroupSystemCalls"]),
     programs.program(
         "presenter-storm", in: "PresenterStorm",
         uses: ["PresenterModel", "TestSupport", "GroupContainer", "GroupSystemCalls"]),
-    programs.program("crash-worker", in: "CrashWorker", uses: ["TestSupport", "Widgets", "GroupContainer"]),
+    programs.program(
+        "crash-worker", in: "CrashWorker", uses: ["RawRecords", "TestSupport", "Widgets", "GroupContainer"]),
     programs.program(
         "bench-worker", in: "BenchWorker",
         uses: ["AppleFileCoordination", "GroupContainer", "GroupLocking", "GroupSystemCalls"]),
@@ -326,7 +329,8 @@ let containerTestsTargets: [Target] = [
     containerTests.tests(
         "GroupContainerTests",
         uses: [
-            "TestSupport", "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "Widgets", "GroupSystemCalls",
+            "RawRecords", "TestSupport", "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "Widgets",
+            "GroupSystemCalls",
         ]),
     containerTests.tests(
         "WatchingTests",
@@ -337,8 +341,8 @@ let containerTestsTargets: [Target] = [
     containerTests.tests(
         "FaultTests",
         uses: [
-            "TestSupport", "ScenarioKit", "PresenterModel", "GroupContainer", "GroupLocking", "GroupSystemCalls",
-            "groupctl", "watch-group", "test-member", "storm-member", "presenter-storm",
+            "RawRecords", "TestSupport", "ScenarioKit", "PresenterModel", "GroupContainer", "GroupLocking",
+            "GroupSystemCalls", "groupctl", "watch-group", "test-member", "storm-member", "presenter-storm",
         ]),
 ]
 

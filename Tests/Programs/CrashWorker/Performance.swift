@@ -1,5 +1,5 @@
 import GroupContainer
-import TestSupport
+import RawRecords
 import Widgets
 
 /// Carries out the steps of a plan in a container, as an app or a widget would.

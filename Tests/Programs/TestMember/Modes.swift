@@ -1,8 +1,8 @@
 import Glibc
 import GroupCommandLine
 import GroupContainer
-import TestSupport
 import GroupSystemCalls
+import RawRecords
 
 /// Prints a line with one write(2), unless the system takes less: what was printed stays, whenever this process is
 /// killed.

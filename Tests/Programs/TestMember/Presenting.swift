@@ -1,7 +1,6 @@
 import Glibc
 import GroupContainer
 import GroupSystemCalls
-import TestSupport
 
 /// Presents an item: prints each call of the presenter, and answers each question as the next line of input says.
 func present(_ path: String, _ item: ItemPath) throws {
@@ -102,10 +101,15 @@ func presentOnce(_ path: String, _ item: ItemPath) throws {
 /// Writes an item once another process presents it.
 func writePresented(_ path: String, _ item: ItemPath, _ text: String) throws {
     let container = try Container(path: path)
-    guard eventually({ (try? container.status())?.members.contains { !$0.presentedItems.isEmpty } == true }) else {
-        throw NotAsked()
+    var looks = 0
+    while try !container.status().members.contains(where: { !$0.presentedItems.isEmpty }) {
+        looks += 1
+        if looks > 6_000 { throw NotPresented() }
+        pause(nanoseconds: 10_000_000)
     }
     _ = try container.coordinator(purpose: "writer").blocking.write(bytes: Array(text.utf8), to: item)
 }
 
 private struct NotAsked: Error {}
+
+private struct NotPresented: Error {}

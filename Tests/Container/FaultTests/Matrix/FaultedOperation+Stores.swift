@@ -1,4 +1,5 @@
 import GroupContainer
+import RawRecords
 import TestSupport
 
 extension FaultedOperation {

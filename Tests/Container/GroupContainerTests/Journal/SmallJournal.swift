@@ -1,4 +1,5 @@
 import GroupSystemCalls
+import RawRecords
 import TestSupport
 import Testing
 
