@@ -30,6 +30,9 @@ package enum MemberTableLayout {
     package static let probed = 120
     package static let replied = 124
     package static let recorded = 896
+    /// The number of moves (4 bytes) that were not in the journal at the last reply at `recorded`, as another process
+    /// was busy there.
+    package static let postponedMoves = 900
     /// The time of the last probe, by the monotonic clock: one probe a second is enough, however many followers there
     /// are.
     package static let probedAt = 904

@@ -46,4 +46,64 @@ struct `Changes while the leader looks` {
         try stage.settle()
         #expect(stage.view.takeReported().map(\.kind) == ["modified"])
     }
+
+    /// A coordinated change within a directory keeps the move of the directory from the journal for a moment.
+    @Test(arguments: [1, 2, 3])
+    func `a directory that is renamed while an item in it is changed is moved, and not removed`(times: Int) throws {
+        var stage = SimulatedStage()
+        try stage.prepare("mkdirs d0", "create d0/changed", "create d0/other")
+        stage.view.pending = [Array("d0/changed".utf8)]
+        for time in 1...times {
+            for step in try ScenarioStep.steps(of: "mv d\(time - 1) d\(time)") { try stage.perform(step) }
+            try stage.serve()
+            #expect(stage.view.takeReported().isEmpty)
+        }
+        stage.view.pending = []
+        try stage.settle()
+        let reported = stage.view.takeReported()
+        #expect(reported.map(\.kind) == ["moved"], "\(reported)")
+    }
+
+    @Test func `a directory that is renamed and removed while an item in it is changed is removed`() throws {
+        var stage = SimulatedStage()
+        try stage.prepare("mkdirs d", "create d/changed")
+        stage.view.pending = [Array("d/changed".utf8)]
+        for step in try ScenarioStep.steps(of: "mv d e") { try stage.perform(step) }
+        try stage.serve()
+        for step in try ScenarioStep.steps(of: "rmtree e") { try stage.perform(step) }
+        try stage.serve()
+        stage.view.pending = []
+        try stage.settle()
+        #expect(Set(stage.view.takeReported().map(\.kind)) == ["removed"])
+    }
+
+    /// Each rename of a directory comes just before one of the leader's looks.
+    @Test(arguments: 1...12) func `a directory that is renamed again and again is only moved`(first: Int) throws {
+        for second in 1...12 {
+            for third in [1, 2, 5] {
+                var stage = SimulatedStage()
+                try stage.prepare("mkdirs d0/inner", "create d0/one", "create d0/inner/two")
+                for step in try ScenarioStep.steps(of: "mv d0 d1") { try stage.perform(step) }
+                var (looks, name) = (0, 1)
+                stage.view.whileLooking = { tree in
+                    looks += 1
+                    guard [first, first + second, first + second + third].contains(looks) else { return }
+                    for case .tree(let step) in (try? ScenarioStep.steps(of: "mv d\(name) d\(name + 1)")) ?? [] {
+                        if (try? tree.perform(step)) != nil { name += 1 }
+                    }
+                }
+                for _ in 0..<4 { try stage.serve() }
+                try stage.settle()
+                let reported = stage.view.takeReported()
+                #expect(reported.allSatisfy { $0.kind == "moved" }, "\(second) \(third): \(reported)")
+                #expect(stage.view.differences == [])
+            }
+        }
+    }
+}
+
+extension SimulatedStage {
+    fileprivate mutating func prepare(_ lines: String...) throws {
+        try prepare(lines.flatMap { try ScenarioStep.steps(of: $0) })
+    }
 }

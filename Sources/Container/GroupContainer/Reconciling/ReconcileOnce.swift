@@ -24,6 +24,11 @@ final class ReconcileOnce {
     /// The sequence numbers of the records that were made; nil: none.
     var appended: ClosedRange<UInt64>? { treeWatcher.reconciler.view.appended }
 
+    /// Whether no process was busy with an item that was to be recorded.
+    var isComplete: Bool {
+        treeWatcher.reconciler.postponed.isEmpty && treeWatcher.reconciler.postponedMoves.isEmpty
+    }
+
     func note(_ location: ItemLocation, _ why: Hint) { treeWatcher.reconciler.worklist.add(location, why) }
 
     /// Returns whether the directory that the journal has at one location stands at another one.

@@ -17,6 +17,9 @@ struct Reconciler<View: FileSystemView> {
     /// Locations to which an item was reported as renamed, and where none was found: it was renamed again. Each with
     /// the item's location in the journal. A later event reports the item's new location.
     var pendingRenames: [ItemLocation: Source] = [:]
+    /// The goals of renames that were not recorded, as another process was busy there, each with the item's location in
+    /// the journal. They are arrivals again at the next look, unless an event reports that the item has moved on.
+    var postponedMoves: [ItemLocation: Source] = [:]
     /// Files that were recorded without a hash of their content.
     private(set) var unhashed: [ItemLocation] = []
     /// Directories that are new at their location, whose contents are to be compared.
@@ -61,6 +64,8 @@ struct Reconciler<View: FileSystemView> {
     mutating func work() throws(CoordinationError) -> Bool {
         for (location, why) in postponed { worklist.add(location, why) }
         postponed = [:]
+        for (goal, source) in postponedMoves { worklist.addArrival(at: goal, from: source.location) }
+        postponedMoves = [:]
         var batch = worklist.take()
         var rest: [(location: ItemLocation, why: Hint)] = []
         var wrote = try pairMoves(batch) { rest.append(($0, $1)) }

@@ -16,7 +16,8 @@ extension Reconciler {
     }
 
     private mutating func takePendingRename(_ location: ItemLocation) -> Source? {
-        pendingRenames.isEmpty ? nil : pendingRenames.removeValue(forKey: location)
+        if !pendingRenames.isEmpty, let source = pendingRenames.removeValue(forKey: location) { return source }
+        return postponedMoves.isEmpty ? nil : postponedMoves.removeValue(forKey: location)
     }
 
     /// Notes that the kernel reported an item as removed, or as moved out of the container. An item that a rename was
@@ -27,7 +28,14 @@ extension Reconciler {
             pendingRenames[goal] = nil
             worklist.add(self.location(of: source), .removal)
         }
+        for (goal, source) in postponedMoves where goal == location || goal.isBelow(location) {
+            postponedMoves[goal] = nil
+            worklist.add(self.location(of: source), .removal)
+        }
     }
+
+    /// Forgets the renames that are not recorded, because everything is compared.
+    mutating func forgetMoves() { (pendingRenames, postponedMoves) = ([:], [:]) }
 
     /// Notes that the kernel reported a rename within the container.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isDirectory: Bool) {
@@ -35,6 +43,9 @@ extension Reconciler {
             // The old location is kept as well: the kernel reports an exchange as two renames, one after the other.
             for (path, source) in pendingRenames {
                 if let moved = path.moved(from: origin, to: goal) { pendingRenames[moved] = source }
+            }
+            for (path, source) in postponedMoves {
+                if let moved = path.moved(from: origin, to: goal) { postponedMoves[moved] = source }
             }
             for (location, why) in postponed {
                 guard let moved = location.moved(from: origin, to: goal) else { continue }
@@ -86,7 +97,9 @@ extension Reconciler {
             let source = known ?? takePendingRename(arrival.origin)
             let origin = source.map { location(of: $0) } ?? arrival.origin
             sources.append(source)
-            if let replaced = takePendingRename(arrival.goal), replaced != source {
+            // The same item may be expected there by an arrival before.
+            let inode = source?.inode ?? view.treeIndex[origin]?.inode
+            if let replaced = takePendingRename(arrival.goal), replaced.inode != inode {
                 rest(location(of: replaced), .removal)
             }
             if let state = try view.state(at: arrival.goal) {
@@ -95,11 +108,7 @@ extension Reconciler {
                     arrival: arrival, state: state, version: version, number: number, origin: origin)
             } else if batch.isRemoved(arrival.goal) {
                 rest(origin, .removal)
-            } else if arrival.inode == nil, view.treeIndex[arrival.goal] == nil, let known = view.treeIndex[origin],
-                try view.state(at: origin)?.inode != known.inode
-            {
-                // The item has moved on from there; an event that is still to be read reports where.
-                pendingRenames[arrival.goal] = Source(location: origin, inode: known.inode)
+            } else if arrival.inode == nil, try hasMovedOn(to: arrival.goal, from: origin) {
                 paired.insert(number)
             }
         }
@@ -119,7 +128,14 @@ extension Reconciler {
             }
             let isThere = view.treeIndex[goal.arrival.goal]?.looksLike(goal.state) ?? false
             let hasLeft = view.treeIndex[goal.arrival.origin] == nil && view.treeIndex[goal.origin] == nil
-            if isThere && hasLeft { paired.insert(goal.number) }
+            // A rename that is postponed is no removal: another process may change an item in the directory.
+            if isThere && hasLeft || postponedMoves[goal.arrival.goal] != nil { paired.insert(goal.number) }
+            // It has moved on since it was found there.
+            if !isThere, goal.arrival.inode == nil, !batch.isRemoved(goal.arrival.goal),
+                try hasMovedOn(to: goal.arrival.goal, from: goal.origin)
+            {
+                paired.insert(goal.number)
+            }
         }
         for (directory, locations) in affected { try noteOtherDirectory(around: locations, directory) }
         for (number, arrival) in arrivals.enumerated() where !paired.contains(number) {
@@ -128,6 +144,18 @@ extension Reconciler {
             if let source = sources[number] { rest(location(of: source), .removal) }
         }
         return wrote
+    }
+
+    /// Returns whether an item came to a goal by a rename and is not there any more: an event that is still to be read
+    /// reports where it went. It is noted in `pendingRenames` then.
+    private mutating func hasMovedOn(
+        to goal: ItemLocation, from origin: ItemLocation
+    ) throws(CoordinationError) -> Bool {
+        guard view.treeIndex[goal] == nil, let known = view.treeIndex[origin], try view.state(at: goal) == nil,
+            try view.state(at: origin)?.inode != known.inode
+        else { return false }
+        pendingRenames[goal] = Source(location: origin, inode: known.inode)
+        return true
     }
 
     /// What the journal has at the target of a move, and what has to be recorded before the move.
@@ -180,6 +208,7 @@ extension Reconciler {
             case .noDirectory: return wrote
             case .busy:
                 postpone(target, .comparison)
+                postponedMoves[target] = Source(location: origin, inode: state.inode)
                 return wrote
             }
             // The origin is another name (hard link) of the same file. (The kernel reports no rename between two names
@@ -203,7 +232,8 @@ extension Reconciler {
             if stamp != looked { continue }
             if try view.isBusy([target, origin], in: directory(origin) + (isExchange ? directory(target) : [])) {
                 postpone(target, .comparison)
-                postpone(origin, .comparison)
+                if isExchange { postpone(origin, .comparison) }
+                postponedMoves[target] = Source(location: origin, inode: state.inode)
                 return wrote
             }
             let other = isExchange ? try view.state(at: origin) : nil

@@ -11,6 +11,8 @@ struct Worklist: Equatable, Sendable {
     private(set) var removals: [ItemLocation] = []
     /// Renames that the kernel reported as a pair: the item at the goal came from elsewhere in the container.
     private(set) var arrivals: [Arrival] = []
+    /// The goals of those renames after which the kernel may report another one.
+    private var goals: Set<ItemLocation> = []
 
     struct Arrival: Equatable, Sendable {
         var goal: ItemLocation
@@ -39,9 +41,11 @@ struct Worklist: Equatable, Sendable {
         add(location, .comparison)
     }
 
-    /// Returns whether an event that is still to be read reports how the item went, if nothing stands there.
+    /// Returns whether an event that is still to be read reports how the item went, if nothing stands there. So it is
+    /// for an item that has come by a rename: it was there when that event was made.
     func awaitsEventOfRemoval(_ location: ItemLocation) -> Bool {
-        hints[location]?.awaitsEventOfRemoval ?? false && !differing.contains(location)
+        guard let why = hints[location], !differing.contains(location) else { return false }
+        return why.awaitsEventOfRemoval || why == .comparison && goals.contains(location)
     }
 
     /// Returns whether the kernel reported the item, or a directory around it, as gone.
@@ -72,7 +76,7 @@ struct Worklist: Equatable, Sendable {
         }
         // Events of the item itself, not only its move, are known.
         if !hints.isEmpty, let why = hints[origin] { add(goal, why) }
-        arrivals.append(Arrival(goal: goal, origin: origin))
+        addArrival(at: goal, from: origin)
     }
 
     /// Returns locations in the order in which they were last reported as removed, and behind them the others.
@@ -83,10 +87,11 @@ struct Worklist: Equatable, Sendable {
         return reported.sorted { $0.place < $1.place }.map(\.1) + locations.filter { places[$0] == nil }
     }
 
-    /// Adds the arrival of an item that the journal had elsewhere, and that may have come here with a directory around
-    /// it.
-    mutating func addArrival(at goal: ItemLocation, from origin: ItemLocation, inode: UInt64) {
+    /// Adds the arrival of an item that the journal had elsewhere. With an inode number, the item may have come here with
+    /// a directory around it, and no event that is still to be read reports that it moved on.
+    mutating func addArrival(at goal: ItemLocation, from origin: ItemLocation, inode: UInt64? = nil) {
         arrivals.append(Arrival(goal: goal, origin: origin, inode: inode))
+        if inode == nil { goals.insert(goal) }
     }
 
     /// Returns the whole worklist and leaves it empty.

@@ -301,7 +301,11 @@ final class Leader {
         let isNew = container.memberTable.map.load32(MemberTableLayout.replied) != probe
         if isNew { container.memberTable.reply(to: probe, at: MemberTableLayout.replied) }
         let records = isCaughtUp && container.memberTable.map.load32(MemberTableLayout.recorded) != probe
-        if records { container.memberTable.reply(to: probe, at: MemberTableLayout.recorded) }
+        if records {
+            let count = UInt32(clamping: treeWatcher.reconciler.postponedMoves.count)
+            container.memberTable.reply(to: count, at: MemberTableLayout.postponedMoves)
+            container.memberTable.reply(to: probe, at: MemberTableLayout.recorded)
+        }
         if isNew || records { container.memberTable.wake(MemberTable.leaderWord) }
     }
 

@@ -58,7 +58,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
 
     /// Compares the whole tree: at the beginning, and after events were lost.
     mutating func compareEverything() {
-        reconciler.pendingRenames = [:]
+        reconciler.forgetMoves()
         comparison.addEverything()
     }
 
@@ -281,11 +281,24 @@ struct TreeWatcher<View: WatchedFileSystem> {
             }
             for location in differing { reconciler.worklist.addDifference(location) }
         }
-        for location in comparison.takeGone() { reconciler.worklist.addDifference(location) }
+        try takeGone()
         if listed > 0 || !reconciler.worklist.isEmpty, try reconciler.work() { wrote = true }
         addUnlisted()
         for (location, why) in reconciler.takeVanished() { noteVanished(location, why) }
         return wrote
+    }
+
+    /// Has the items compared that the listed directories lacked. Where such a directory is at its path no more, its items
+    /// went with it: an event that is still to be read, or the comparison of the directory around it, shows where to.
+    private mutating func takeGone() throws(CoordinationError) {
+        var (last, isThere): (ItemLocation?, Bool) = (nil, true)
+        for location in comparison.takeGone() {
+            if let directory = location.parent, directory != last {
+                (last, isThere) = (directory, try reconciler.view.state(at: directory) != nil)
+                if !isThere { noteVanished(directory, .comparison) }
+            }
+            if isThere || location.parent == nil { reconciler.worklist.addDifference(location) }
+        }
     }
 
     private mutating func addUnlisted() {

@@ -95,11 +95,42 @@ extension Container {
     /// Items that another process holds for writing are passed over. With a leader the call takes about as long as a
     /// change takes to be streamed; without one, or where the kernel has no watch for each directory, it is linear in
     /// the number of items. In a read-only container it does nothing.
-    public func noteUncoordinatedChanges() throws(CoordinationError) {
+    public func noteUncoordinatedChanges() throws(CoordinationError) { _ = try recordUncoordinatedChanges() }
+
+    /// Does what `noteUncoordinatedChanges` does, and returns whether each item that was moved is in the journal at its
+    /// present path. One that is, or has in it, an item that a process was busy with is passed over at first.
+    package func recordUncoordinatedChanges() throws(CoordinationError) -> Bool {
         try opened.locating { () throws(CoordinationError) in
-            if isReadOnly || opened.settleByLeader() { return }
-            try ReconcileOnce(opened, under: nil).compareEverything()
+            if isReadOnly { return true }
+            if opened.settleByLeader() {
+                return opened.memberTable.map.load32(MemberTableLayout.postponedMoves) == 0
+            }
+            let reconciliation = try ReconcileOnce(opened, under: nil)
+            try reconciliation.compareEverything()
             opened.tendJournal()
+            return reconciliation.isComplete
+        }
+    }
+
+    /// Returns whether a coordinated change of an item, of a directory around it, or of an item in it is in progress in
+    /// any process: what it has done to the disk may not be in the journal yet. A change that has ended by the time of
+    /// the call is.
+    package func isBeingChanged(_ path: ItemPath) -> Bool {
+        SharedMap.fence()
+        if !opened.memberTable.hasInFlight { return false }
+        let subtree = LockRange(path: path.bytes, key: opened.hashKey).subtree
+        var starts: Set<UInt64> = [MemberTable.everyItem]
+        var bytes = path.bytes[...]
+        while !bytes.isEmpty {
+            let range = LockRange(path: Array(bytes), key: opened.hashKey)
+            starts.insert(UInt64(bitPattern: range.start))
+            bytes = bytes.prefix(upTo: bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0)
+        }
+        return opened.memberTable.slotsWithInFlight().contains { slot in
+            opened.memberTable.inFlight(of: slot).contains { change in
+                starts.contains(change.rangeStart)
+                    || subtree.contains(LockRange(start: Int64(bitPattern: change.rangeStart), length: 1))
+            } && opened.memberTable.isAlive(slot)
         }
     }
 
