@@ -214,6 +214,15 @@ extension ByteReader {
         return name
     }
 
+    /// Reads the name of an item of this machine's disk, which may be a placeholder.
+    mutating func localName() throws(ClusterDamage) -> FileName {
+        let name = try countedBytes()
+        if !FileNames.isValid(name), !FileNames.isPlaceholder(name) {
+            throw .malformed("file name \(printable(name))")
+        }
+        return name
+    }
+
     mutating func content() throws(ClusterDamage) -> ItemContent {
         guard let kind = ItemContent.Kind(rawValue: try wholeNumber()) else { throw .malformed("kind of item") }
         let mode: UInt16 = try wholeNumber()

@@ -70,6 +70,13 @@ package enum FileNames {
         name.starts(with: ".group".utf8) && !name.starts(with: ignoreFile)
     }
 
+    /// Returns a name that no item of a disk or of the cluster has, for an item whose path another one has taken.
+    package static func placeholder(of number: UInt64) -> FileName { placeholders + Array("\(number)".utf8) }
+
+    package static func isPlaceholder(_ name: FileName) -> Bool { name.starts(with: placeholders) }
+
+    private static let placeholders = Array(".group item ".utf8)
+
     /// Returns whether a name from the cluster can be used: it is not empty, has at most 255 bytes, no slash and no
     /// NUL, is neither `.` nor `..`, and is none of the library's own names.
     package static func isValid(_ name: FileName) -> Bool {

@@ -47,7 +47,7 @@ extension LocalTree.Node {
         var reader = ByteReader(bytes)
         self = try reader.cluster("local item") { reader throws(ClusterDamage) in
             let parent = LocalItem(try reader.count())
-            return LocalTree.Node(parent, try reader.fileName(), try reader.content())
+            return LocalTree.Node(parent, try reader.localName(), try reader.content())
         }
     }
 }

@@ -55,7 +55,7 @@ extension Machine {
                 let paths = try lookAgain(step)
                 let isInTheWay = error.code == .notEmpty || paths.contains { disk.isUnmirrored($0) }
                 let pause: Int64 = isInTheWay ? 1_000_000_000 : 20_000_000
-                guard let item else { return disk.endRound() }
+                guard let item else { return }
                 // What is in the way may stay for ever, so values and messages do not wait for such an item.
                 schedule.wait(item, until: monotonicNanoseconds() + pause, isPassed: isInTheWay)
                 if error.code == .notEmpty, case .remove(let local, _) = step {
@@ -122,7 +122,7 @@ extension Machine {
                 [disk.path(of: local), disk.path(aside, in: disk.tree[local]?.parent ?? .root)]
             case .remove(let local, _): [disk.path(of: local)]
             }
-        // The round is not ended here: an item that was not found may have been moved, and the journal shows where to.
+        // An item that was not found may have been moved: the journal shows where to.
         for path in paths { try disk.look(at: path, wanting: wanted) }
         mustCheckRemovals = true
         return paths

@@ -24,12 +24,13 @@ extension Machine {
         try book.update()
         if !known.isFull { drafts += try channels.takePosts() }
         while let change = try follower.next(timeout: .zero) { try look(at: change) }
-        disk.endRound()
-        removals.forgetPresent(disk.tree)
         try disk.lookWhereRulesHaveChanged()
+        try findMissing()
+        removals.forgetPresent(disk.tree)
         noteChanged(time: now)
         if !changedItems.isEmpty {
-            toStore.cursor = follower.cursor
+            // A program that is started anew looks for what is missing again: it reads the records of before.
+            if disk.missing.isEmpty { toStore.cursor = follower.cursor }
             // The check counts all items, so it is made only if an item is gone, or may be back.
             if removals.isWithholding || changedItems.contains(where: { disk.tree[$0.local] == nil }) {
                 checkRemovals()
@@ -42,6 +43,35 @@ extension Machine {
             removals.sentAll()
         }
     }
+
+    /// Finds the items that were not at their paths, or forgets them as removed once they certainly are: another process
+    /// may have renamed them by a change that the journal does not have yet.
+    ///
+    /// What is renamed without a pause can be missed each time. It stays missing then, and is neither sent nor changed
+    /// before the next round.
+    private func findMissing() throws {
+        for _ in 0..<Self.mostBarriers where !disk.missing.isEmpty {
+            let last = disk.missing.lastLook
+            let isComplete: Bool
+            do {
+                isComplete = try container.recordUncoordinatedChanges()
+            } catch {
+                // As on a full disk: the items stay missing.
+                report.status.failure = "\(error)"
+                return
+            }
+            // A coordinated change is announced until it is in the journal, so this is to be asked before reading.
+            var changing: [[UInt8]: Bool] = [:]
+            for item in disk.missing.items {
+                let path = disk.path(of: item)
+                changing[path] = container.isBeingChanged(ItemPath(bytes: path))
+            }
+            while let change = try follower.next(timeout: .zero) { try look(at: change) }
+            if isComplete { disk.forgetGone(barrierAfter: last) { changing[$0] ?? true } }
+        }
+    }
+
+    private static let mostBarriers = 8
 
     /// The number of waiting entries above which values and messages stay in their suites and records.
     static let mostWaiting = 4_096
@@ -70,6 +100,9 @@ extension Machine {
         if change.kind.isMarker { return }
         if change.kind == .removed, change.isCoordinated, let item = disk.item(at: change.path.bytes) {
             removals.note(meant: [item] + disk.tree.descendants(of: item))
+        }
+        if case .moved(let old) = change.kind {
+            return try disk.look(atMoveFrom: old.bytes, to: change.path.bytes)
         }
         if let other = change.kind.otherPath { try disk.look(at: other.bytes) }
         try disk.look(at: change.path.bytes)

@@ -11,7 +11,7 @@ import GroupSystemCalls
 /// inode, size and dates are those that it had when it was read (`Mark`).
 ///
 ///     seen ── not at its path ──▶ missing ── found by its inode ──▶ seen, moved
-///                                       └── the round ends ──▶ forgotten: a removal
+///                                       └── certainly gone (`MissingItems`) ──▶ forgotten: a removal
 struct LocalDisk {
     /// The attributes that show, without reading it, that a file still has the content that was read.
     struct Mark: Equatable {
@@ -61,8 +61,8 @@ struct LocalDisk {
     private(set) var unmirrored: [[UInt8]: String] = [:]
     /// What the files `.groupignore` keep out of the cluster.
     private(set) var ignored = IgnoredItems()
-    /// Items that were not found at their paths, and may turn up at another one until the round ends.
-    private var missing: Worklist<LocalItem> = .init()
+    /// Items that were not found at their paths, and may turn up at another one.
+    private(set) var missing = MissingItems()
     /// Items that differ from what is stored (`toStore`), and items that `takeChanged` has yet to return (`changed`).
     private var toStore: Set<LocalItem> = []
     private var changed: Worklist<LocalItem> = .init()
@@ -214,12 +214,16 @@ struct LocalDisk {
             put(other, LocalTree.Node(parent, name, tree[other]?.content ?? ItemContent(kind)))
             item = other
         } else if let known, tree[known]?.content.kind != kind {
-            forget(known)
+            displace(known)
             item = nil
         }
         if isIgnored && item == nil { return ignored.insert(name, in: parent) }
         let mark = Mark(status)
-        if let item, let node = tree[item], marks[item] == mark, node.content.mode == Self.mode(status, kind) {
+        // What is in a directory that was missing, or was moved, was perhaps looked for elsewhere meanwhile.
+        let wasElsewhere = kind == .directory && (item.map { $0 != known || missing.contains($0) } ?? false)
+        if let item, let node = tree[item], marks[item] == mark, node.content.mode == Self.mode(status, kind),
+            !wasElsewhere
+        {
             missing.remove(item)
             return
         }
@@ -253,14 +257,49 @@ struct LocalDisk {
         tree.put(item, LocalTree.Node(node.parent, node.name, ItemContent(.file, mode: node.content.mode)))
     }
 
-    /// Ends a round of looking: a missing item that was found nowhere is removed.
-    mutating func endRound() {
-        while let item = missing.removeFirst() { if tree[item] != nil { forget(item) } }
+    /// Looks at both paths of a record of a move.
+    ///
+    /// An item that is at neither was moved again. It is taken for being where the record has moved it, because its
+    /// next record begins there.
+    mutating func look(atMoveFrom old: [UInt8], to new: [UInt8]) throws {
+        let moved = item(at: old)
+        try look(at: old)
+        try look(at: new)
+        if let moved, tree[moved] != nil, missing.contains(moved) { return follow(moved, to: new) }
+        // Which item has come to the second path and gone on is not known: perhaps one without a path.
+        guard moved == nil, item(at: new).map(missing.contains) ?? true else { return }
+        for item in Array(missing.items) where tree[item].map({ FileNames.isPlaceholder($0.name) }) == true {
+            missing.insert(item)
+        }
     }
+
+    private mutating func follow(_ item: LocalItem, to path: [UInt8]) {
+        missing.insert(item)
+        let start = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        let name = Array(path[start...])
+        guard let parent = self.item(at: Array(path[..<start])), tree.isDirectory(parent),
+            !tree.isWithin(parent, item), FileNames.isValid(name), let node = tree[item]
+        else { return }
+        // Where another item has come to that path meanwhile, this one has none.
+        if let other = tree.child(of: parent, name), other != item, !missing.contains(other) { return displace(item) }
+        put(item, LocalTree.Node(parent, name, node.content))
+    }
+
+    /// Forgets the missing items that are gone: see `MissingItems.gone`.
+    mutating func forgetGone(barrierAfter look: UInt64, mayBeChanging: (_ path: [UInt8]) -> Bool) {
+        let gone = missing.gone(barrierAfter: look, in: tree) { item in mayBeChanging(path(of: item)) }
+        for item in gone where tree[item] != nil { forget(item) }
+    }
+
+    /// Returns whether an item may be at another path than it is known at, as it or a directory around it is missing.
+    func mayBeElsewhere(_ item: LocalItem) -> Bool { missing.mayBeElsewhere(item, in: tree) }
+
+    /// Lets `takeChanged` return an item, once it is certain where the item is.
+    mutating func noteChanged(_ item: LocalItem) { changed.insert(item) }
 
     /// Returns whether an item is still where it was last seen.
     private func stands(_ item: LocalItem) throws(Errno) -> Bool {
-        guard let mark = marks[item], tree[item]?.name.first != 0 else { return false }
+        guard let mark = marks[item], let node = tree[item], !FileNames.isPlaceholder(node.name) else { return false }
         do throws(Errno) {
             return try status(of: path(of: item)).inode == mark.inode
         } catch {
@@ -448,9 +487,9 @@ struct LocalDisk {
         return LocalItem(last)
     }
 
-    /// Puts an item at its path. An item that was known there before is removed.
+    /// Puts an item at its path. An item that was known there before is gone, or elsewhere.
     mutating func put(_ item: LocalItem, _ node: LocalTree.Node) {
-        if let other = tree.child(of: node.parent, node.name), other != item { forget(other) }
+        if let other = tree.child(of: node.parent, node.name), other != item { displace(other) }
         ignored.noteItem(node, from: tree[item])
         if tree[item] != node {
             tree.put(item, node)
@@ -482,13 +521,13 @@ struct LocalDisk {
         }
     }
 
-    /// Takes an item from its path, where another one is now, until it is found elsewhere or the round ends.
+    /// Takes an item from its path, where another one is now, until it is found elsewhere or is gone.
     private mutating func displace(_ item: LocalItem) {
         guard var node = tree[item] else { return }
-        // A placeholder, which no file can have as its name.
-        node.name = [0] + Array("\(item.number)".utf8)
+        node.name = FileNames.placeholder(of: item.number)
         tree.put(item, node)
         changed.insert(item)
+        toStore.insert(item)
         missing.insert(item)
     }
 
@@ -499,10 +538,13 @@ struct LocalDisk {
         toStore.insert(item)
     }
 
-    /// Returns the items that have changed since the last call.
+    /// Returns the items that have changed since the last call, but for those that may be elsewhere.
     mutating func takeChanged() -> [LocalItem] {
-        defer { changed = .init() }
-        return changed.elements
+        let all = changed.elements
+        changed = .init()
+        if missing.isEmpty { return all }
+        for item in all where mayBeElsewhere(item) { changed.insert(item) }
+        return all.filter { !changed.contains($0) }
     }
 
     // MARK: The whole disk
@@ -514,8 +556,7 @@ struct LocalDisk {
         ignored.forgetAll()
         var seen: Set<LocalItem> = []
         try lookAtAll(below: .root, [], &seen)
-        for item in Array(tree.nodes.keys) where !seen.contains(item) && tree[item] != nil { missing.insert(item) }
-        endRound()
+        for item in Array(tree.nodes.keys) where !seen.contains(item) { missing.insert(item) }
     }
 
     /// Looks at everything below a directory.
@@ -540,7 +581,6 @@ struct LocalDisk {
             // Also where nothing new is there: the status names what cannot be used.
             if !ignored.hasRead(directory) { ignored.setRules(try rules(of: directory), of: directory) }
         }
-        endRound()
     }
 
     private mutating func lookAtAll(below directory: LocalItem, _ path: [UInt8], _ seen: inout Set<LocalItem>) throws {
@@ -589,6 +629,7 @@ struct LocalDisk {
         tree = state.tree
         for (item, stored) in state.local { set(item, Mark(stored)) }
         last = state.lastLocal
+        for (item, node) in tree.nodes where FileNames.isPlaceholder(node.name) { missing.insert(item) }
         toStore = []
     }
 

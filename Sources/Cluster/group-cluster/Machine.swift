@@ -271,6 +271,7 @@ final class Machine {
         if outbox.request != nil && !commits.isAwaited && history.isConnected { times.append(commits.next) }
         if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
         if locks.areWatched { times.append(nextLockCheck) }
+        if !disk.missing.isEmpty { times.append(monotonicNanoseconds() + 20_000_000) }
         // Requests that wait for earlier changes of suites are looked at again.
         if recordsChanged.withLock({ $0 }) { times.append(monotonicNanoseconds() + 20_000_000) }
         return times.min()
@@ -379,14 +380,23 @@ final class Machine {
         schedule.isCaughtUp(stale: mirror.stale.elements, isSending: outbox.inFlight?.sent.isEmpty == false)
     }
 
+    /// The items of the cluster that may be at other paths of the disk than they are known at.
+    private var itemsElsewhere: Set<ItemName> {
+        var items: Set<ItemName> = []
+        for local in disk.missing.items {
+            items.formUnion(([local] + disk.tree.descendants(of: local)).compactMap { mirror.items[$0] })
+        }
+        return items
+    }
+
     /// Makes the steps that bring the disk to the cluster's tree. Returns whether more steps can be made at once.
     private func applySteps() throws -> Bool {
         var made = 0
         let isBulk = mirror.stale.count > 8
         while made < Self.stepsAtOnce {
             let step = mirror.nextStep(
-                to: fold.tree, on: disk.tree, inFlight: outbox.inFlight?.sent ?? [], deferred: schedule.waiting,
-                fresh: .fresh())
+                to: fold.tree, on: disk.tree, inFlight: outbox.inFlight?.sent ?? [],
+                deferred: schedule.waiting.union(itemsElsewhere), fresh: .fresh())
             for local in mirror.takeFound() { outbox.add(.item(local)) }
             guard let step else { break }
             try perform(step, durability: isBulk ? .relaxed : .durable)

@@ -16,6 +16,7 @@ extension Machine {
             switch draft {
             // `addRemovals` adds the item again when its removal may be sent.
             case .item(let local) where removals.withholds(local, mirror, disk.tree): continue
+            case .item(let local) where disk.mayBeElsewhere(local): disk.noteChanged(local)
             case .item(let local) where awaitsRemovals(local): outbox.add(.item(local))
             case .item(let local): try prepare(local)
             case .entry(let entry, _) where entry.isStrict: try prepare(request: entry.operation)
@@ -59,7 +60,11 @@ extension Machine {
         guard mirror.stale.isEmpty else { return locals }
         while locals.count < Self.mostAtOnce, let next = outbox.firstItem {
             let size = Int64(clamping: disk.mark(of: next)?.size ?? 0)
-            if size > room || awaitsRemovals(next) || removals.withholds(next, mirror, disk.tree) { break }
+            if size > room || awaitsRemovals(next) || removals.withholds(next, mirror, disk.tree)
+                || disk.mayBeElsewhere(next)
+            {
+                break
+            }
             room -= size
             _ = outbox.next()
             locals.append(next)

@@ -6,6 +6,48 @@ import Testing
     private static func name(_ number: UInt64) -> ClusterName { ClusterName(high: 7, low: number) }
     private static func item(_ number: UInt64) -> ItemName { ItemName(name(number), 0) }
 
+    // MARK: Items that are missing
+
+    private static let directory = LocalItem(1)
+    private static let file = LocalItem(2)
+    private static let tree: LocalTree = {
+        var tree = LocalTree()
+        tree.put(directory, LocalTree.Node(.root, Array("d".utf8), ItemContent(.directory)))
+        tree.put(file, LocalTree.Node(directory, Array("f".utf8), ItemContent(.file, [1])))
+        return tree
+    }()
+
+    @Test func `an item is gone if a barrier was sent after the last look for it`() {
+        var missing = MissingItems()
+        func gone(after look: UInt64) -> [LocalItem] {
+            missing.gone(barrierAfter: look, in: Self.tree) { _ in false }
+        }
+        let before = missing.lastLook
+        missing.insert(Self.file)
+        #expect(gone(after: before) == [], "it may have been renamed between the barrier and the look")
+        let look = missing.lastLook
+        #expect(gone(after: look) == [Self.file])
+        #expect(missing.gone(barrierAfter: look, in: Self.tree) { _ in true } == [], "it is being changed")
+        missing.insert(Self.file)
+        #expect(gone(after: look) == [], "a record has moved it on since")
+        missing.remove(Self.file)
+        #expect(missing.isEmpty && gone(after: missing.lastLook) == [])
+    }
+
+    @Test func `nothing is gone below a directory that may be found again`() {
+        var missing = MissingItems()
+        missing.insert(Self.file)
+        let look = missing.lastLook
+        missing.insert(Self.directory)
+        #expect(missing.gone(barrierAfter: look, in: Self.tree) { _ in false } == [])
+        #expect(missing.mayBeElsewhere(Self.file, in: Self.tree))
+        #expect(
+            missing.gone(barrierAfter: missing.lastLook, in: Self.tree) { $0 == Self.directory } == [],
+            "the directory is being changed")
+        missing.remove(Self.directory)
+        #expect(missing.gone(barrierAfter: look, in: Self.tree) { _ in false } == [Self.file])
+    }
+
     // MARK: Items that wait
 
     @Test func `an item that waits is tried again when its time has come, or when an entry changes it`() {
