@@ -188,6 +188,22 @@ package final class RunningProcess: Sendable {
     /// The number on the last whole line that the process has printed.
     package var lastNumber: Int { output.lastNumber }
 
+    /// Whether its main thread waits for an event, without a time limit: it has nothing to do.
+    package var isIdle: Bool {
+        // The number of epoll_pwait2(2), and its fourth argument.
+        let words = (try? String(contentsOfFile: "/proc/\(identifier)/syscall", encoding: .utf8))?.split(separator: " ")
+        return words.map { $0.count > 4 && $0[0] == "441" && $0[4] == "0x0" } ?? false
+    }
+
+    /// Whether it has read all input that was sent.
+    package var hasReadInput: Bool {
+        let pipe = unsafe open("/proc/\(identifier)/fd/0", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        if pipe < 0 { return false }
+        defer { close(pipe) }
+        var count: Int32 = -1
+        return unsafe ioctl(pipe, UInt(FIONREAD), &count) == 0 && count == 0
+    }
+
     /// The time that its main thread has run, in nanoseconds, however busy the machine is.
     package var ownTime: Int {
         let file = try? FileDescriptor.open(path: Array("/proc/\(identifier)/schedstat".utf8), .reading)

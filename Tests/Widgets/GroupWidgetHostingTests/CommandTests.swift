@@ -93,6 +93,8 @@ struct `widget-host` {
         try run.await("a", "active", "nothing")
         let widget = run.process(of: "a")
         try #require(widget > 1)
+        // A host that has something to print notices by itself.
+        #expect(eventually { run.host.isIdle })
         run.host.closeOutput()
         #expect(run.host.reap() == 0)
         #expect(eventually { kill(widget, 0) == -1 && errno == ESRCH })
@@ -104,6 +106,7 @@ struct `widget-host` {
         let alone = try RunningProcess(
             ["widget-host", "run", "--widgets", run.widgets, run.container.path, "a"], environment: run.environment)
         try alone.waitForText("\ta\tactive\tnothing\n")
+        #expect(eventually { alone.isIdle })
         alone.closeOutput()
         #expect(alone.reap() == 0)
     }

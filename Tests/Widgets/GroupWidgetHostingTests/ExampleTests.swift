@@ -137,6 +137,19 @@ struct `The example widgets` {
         #expect(try container.content("Library/todo.json").contains("Tea"))
     }
 
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+    func `what was typed is saved when a signal ends the editor`(signal: Int32) throws {
+        let container = try TemporaryContainer()
+        let editor = try RunningProcess(["todo", "--group", container.path, "edit"])
+        try editor.send("typed text")
+        #expect(try eventually { try container.groupctl("status").text.contains("process \(editor.identifier)") })
+        #expect(eventually { editor.hasReadInput })
+        editor.signal(signal)
+        #expect(try editor.finish().status == 0)
+        let list = try RunningProcess(["todo", "--group", container.path, "list"]).finish()
+        #expect(list.text == "1 [ ] typed text\n")
+    }
+
     @Test(arguments: [["todo"], ["note"], ["note", "--through", "defaults"]])
     func `what was typed is printed where it cannot be saved`(words: [String]) throws {
         let container = try TemporaryContainer()
