@@ -13,42 +13,6 @@ import GroupSystemCalls
 ///     seen ── not at its path ──▶ missing ── found by its inode ──▶ seen, moved
 ///                                       └── certainly gone (`MissingItems`) ──▶ forgotten: a removal
 struct LocalDisk {
-    /// The attributes that show, without reading it, that a file still has the content that was read.
-    struct Mark: Equatable {
-        var inode: UInt64
-        var size: UInt64
-        var modified: Int64
-        var changed: Int64
-
-        init(_ status: FileStatus) {
-            (inode, size, modified, changed) = (status.inode, status.size, status.modified, status.changed)
-        }
-
-        /// Returns the mark of a file or directory that is about to be read.
-        ///
-        /// The kernel's dates have ticks of up to 10 ms, so a change soon after the last one may leave the dates as
-        /// they are. While the dates are that new, the mark matches no file, and the next look reads the file again.
-        static func beforeReading(_ status: FileStatus) -> Mark {
-            var mark = Mark(status)
-            if !status.isLink, (wallNanoseconds() &- mark.changed).magnitude < 50_000_000 { mark.changed = -1 }
-            return mark
-        }
-
-        init(_ stored: StoredLocal) {
-            inode = stored.inode
-            size = stored.size
-            modified = stored.modified
-            changed = stored.changed
-        }
-
-        /// The mark of a file that was made and not looked at since; no file matches it.
-        static let unknown = Mark(inode: 0, size: 0, modified: 0, changed: 0)
-
-        init(inode: UInt64, size: UInt64, modified: Int64, changed: Int64) {
-            (self.inode, self.size, self.modified, self.changed) = (inode, size, modified, changed)
-        }
-    }
-
     /// The largest size of a file that is mirrored, in bytes.
     static let largestFile: UInt64 = 64 << 20
 
@@ -140,12 +104,6 @@ struct LocalDisk {
     }
 
     func mark(of item: LocalItem) -> Mark? { marks[item] }
-
-    /// Returns whether an error means that an item was removed or moved meanwhile, also out of the container or behind
-    /// a symbolic link.
-    static func isGone(_ error: Errno) -> Bool {
-        [.noSuchEntry, .notADirectory, .tooManyLinks, .crossesDevices].contains(error)
-    }
 
     // MARK: Looking
 
@@ -323,14 +281,6 @@ struct LocalDisk {
 
     private func status(of path: [UInt8]) throws(Errno) -> FileStatus {
         try FileDescriptor.open(path, in: root.descriptor, [.pathOnly, .notFollowing]).status()
-    }
-
-    static func mode(_ status: FileStatus, _ kind: ItemContent.Kind) -> UInt16 {
-        switch kind {
-        case .file: UInt16(status.permissions & 0o777)
-        case .directory: 0o755
-        case .link: 0o777
-        }
     }
 
     /// Returns the kind that an item has in the cluster. Returns nil for what is not mirrored, and notes the reason.
