@@ -171,8 +171,12 @@ extension ClusterMirror {
                 return .step(.exchange(old.local, expected: old.node.content, new: new, aside: aside))
             }
             if here.content != node.content { look(at: old.local) }
+            edit(item) { $0 = node }
+            return .done
         }
-        edit(item) { $0 = node }
+        // The content of the base stays. It is ahead of the cluster's tree where an exchange was made before this program
+        // was killed (`madeEarlier`), and the entry that it was made for is not read again yet.
+        if here.content.kind == .directory || old.node.content.isSame(as: node.content) { edit(item) { $0 = node } }
         return .done
     }
 

@@ -273,6 +273,26 @@ struct MirrorTests {
         #expect(cutOff.paths == ["x"] && cutOff.fold.tree[item]?.content == file(4))
     }
 
+    @Test func `an exchange that was made before a kill is kept until its entry is read again`() throws {
+        var alone = Alone()
+        let x = alone.make("x", file(1))
+        _ = try alone.send()
+        let item = try #require(alone.fold.tree.child(of: .root, bytes("x")))
+        let (base, second, third) = (try #require(alone.fold.tree[item]?.version), alone.name(), alone.name())
+        // The entry was read, the exchange was made, and neither was stored when the program was killed.
+        alone.machine.disk.put(x, LocalTree.Node(.root, bytes("x"), file(2)))
+        alone.machine.core.mirror.madeEarlier(
+            exchangeOf: x, expected: .init(file(1)), new: .init(file(2)), in: alone.fold.tree)
+        alone.machine.core.mirror.markDifferences(to: alone.fold.tree)
+        #expect(alone.apply().isEmpty && alone.machine.core.mirror.stale.isEmpty)
+        #expect(alone.machine.core.mirror.differences(on: alone.machine.disk).isEmpty)
+        // Another machine has written on top of it.
+        _ = try alone.fold([.item(ItemChange(item, bytes("x"), .write(file(2), base: base)))], second)
+        _ = try alone.fold([.item(ItemChange(item, bytes("x"), .write(file(3), base: second)))], third)
+        #expect(alone.apply().count == 1)
+        #expect(alone.paths == ["x"] && alone.machine.disk[x]?.content == file(3), "and no conflict copy")
+    }
+
     @Test func `where most items are gone, removals are withheld until all are back or a person accepts`() throws {
         var alone = Alone()
         let locals = (0..<10).map { alone.make("\($0)", file(UInt8($0))) }
