@@ -44,15 +44,22 @@ extension Connection {
             if let fault = interest.fault { throw request.invalid("the interest '\(shown(text))': \(fault)") }
             return interest
         }
+        let doubts = interests.compactMap { $0.doubt(in: container, among: interests) }
         let begun = try HeldRefresh(
             ofKind: try request.text("widget"), in: container, interests: interests,
             isReload: try request.flag("reload"), timeout: try request.timeout(), orUntil: entry.token)
         if begun.isNeeded { entry.held = .refresh(begun) }
         let last = begun.lastSnapshot.map { JSONValue.object([contentMember($0)]) } ?? .null
-        return [
-            "needed": .bool(begun.isNeeded),
-            "changes": .integer(Int64(begun.changes.count + begun.keyChanges.count)), "last": last,
-        ]
+        return .object(
+            [
+                ("needed", .bool(begun.isNeeded)),
+                ("changes", .integer(Int64(begun.changes.count + begun.keyChanges.count))), ("last", last),
+            ] + Self.members(ofDoubts: doubts))
+    }
+
+    /// Returns the member that says why something probably never has a change; none where there is no doubt.
+    static func members(ofDoubts doubts: [String]) -> [(String, JSONValue)] {
+        doubts.isEmpty ? [] : [("doubts", .array(doubts.map { .string($0) }))]
     }
 
     private func finish(_ request: Request, _ entry: Entry) throws -> JSONValue {

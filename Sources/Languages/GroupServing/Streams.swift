@@ -41,9 +41,11 @@ extension Connection {
 
     func followKeys(_ request: Request, _ entry: Entry) throws -> JSONValue {
         let keys = try request.texts("keys")
-        let follower = try suite(request).follow(of: keys.map { Set($0) }, since: try request.origin())
+        let suite = try suite(request)
+        let follower = try suite.follow(of: keys.map { Set($0) }, since: try request.origin())
         entry.held = .stream(Stream(follower) { KeyLine($0).json })
-        return ["cursor": .string(follower.cursor.description)]
+        let doubts = [container.doubt(ofSuite: suite.suite)].compactMap(\.self)
+        return .object([("cursor", .string(follower.cursor.description))] + Self.members(ofDoubts: doubts))
     }
 
     func listen(_ request: Request, _ entry: Entry) throws -> JSONValue {

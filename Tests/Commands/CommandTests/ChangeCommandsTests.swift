@@ -188,6 +188,11 @@ struct `groupctl mkdir, remove, move and copy` {
             ).finish()
             #expect(outcome.errors.contains(text), "\(call) \(outcome)")
         }
+        // The first of these has made the suite.
+        for _ in 1...2 {
+            let errors = try await container.watch("--defaults", "other", "--timeout", "0").finish().errors
+            #expect(errors.contains("the suite 'other' has no keys; there is 's'"), "\(errors)")
+        }
         #expect(try await container.watch("--defaults", "s", "--timeout", "0").finish().errors.isEmpty)
     }
 

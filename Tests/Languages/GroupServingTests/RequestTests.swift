@@ -214,4 +214,19 @@ import Testing
         let third = try other.ask(#""do":"refresh","widget":"w","interests":["a"]"#)
         #expect(third["needed"] == false && third["last"] == ["text": "one"])
     }
+
+    @Test func `an interest in a suite without keys is pointed out each time`() throws {
+        try client.ask(#""do":"set","suite":"s","key":"k","value":1"#)
+        for (widget, text) in [
+            ("v", "there is no suite 'other' yet; there is 's'"), ("w", "the suite 'other' has no keys; there is 's'"),
+        ] {
+            let refresh = "\"do\":\"refresh\",\"widget\":\"\(widget)\",\"interests\":[\"defaults:other:k\"]"
+            #expect(try client.answer(client.begin(refresh))["doubts"] == [.string(text)])
+        }
+        for _ in 1...2 {
+            let answer = try client.answer(client.begin(#""do":"followKeys","suite":"other""#))
+            #expect(answer["doubts"] == ["the suite 'other' has no keys; there is 's'"])
+        }
+        #expect(try client.answer(client.begin(#""do":"followKeys","suite":"s""#))["doubts"] == nil)
+    }
 }

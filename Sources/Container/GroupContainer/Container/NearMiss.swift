@@ -56,17 +56,25 @@ extension Container {
             || filter.concernsPaths && filter.matches(ItemPath(bytes: real.bytes))
     }
 
-    /// Says that a suite does not exist, and which suites do; nil if it exists, or if no suite does yet.
+    /// Says that a suite has no keys, and which suites do; nil if it has some, or if no suite does yet. (A follower makes
+    /// the suite that it follows, so that a suite that exists may still be none that anyone sets keys in.)
     package func doubt(ofSuite suite: String) -> String? {
-        let names = suiteNames().sorted()
-        if names.isEmpty && suite != groupIdentifier || names.contains(suite) { return nil }
+        let existing = suiteNames().sorted()
+        if existing.contains(suite) && hasKeys(suite: suite) { return nil }
+        let names = existing.filter { $0 != suite && hasKeys(suite: $0) }
+        if names.isEmpty && suite != groupIdentifier { return nil }
         let shown = printable(Array(suite.utf8))
         if suite == groupIdentifier {
             return "there is no suite '\(shown)'; the keys of UserDefaults(suiteName: \"\(shown)\") are in the suite "
                 + "'standard'"
         }
         let others = names.prefix(5).map { "'\(printable(Array($0.utf8)))'" }.joined(separator: ", ")
-        return "there is no suite '\(shown)' yet; there \(names.count == 1 ? "is" : "are") \(others)"
-            + (names.count > 5 ? ", …" : "")
+        let what = existing.contains(suite) ? "the suite '\(shown)' has no keys" : "there is no suite '\(shown)' yet"
+        return "\(what); there \(names.count == 1 ? "is" : "are") \(others)" + (names.count > 5 ? ", …" : "")
+    }
+
+    /// Returns whether a suite that exists has a key, or cannot be read.
+    private func hasKeys(suite: String) -> Bool {
+        (try? GroupDefaults(self, suite: suite).dictionaryRepresentation().isEmpty) != true
     }
 }
