@@ -139,7 +139,8 @@ struct `A machine whose disk is full` {
         try await makeRoom()
         #expect(await eventually { isSame(Array(files.dropLast()) + ["late"]) && a.content(of: "f9") == nil })
         #expect(try goesOn())
-        // Ended while it waits for room.
+        // Ended while it waits for room. What came out of the exchanges is removed later, which would make room.
+        #expect(await eventually { contents.isEmpty })
         try await fill()
         try write(files, "c")
         #expect(try await eventually { try isShownFull })
