@@ -5,6 +5,8 @@ import subprocess
 import sys
 import time
 
+from gi.repository import GLib
+
 PATIENCE = 60.0  # seconds
 DIRECTORY = pathlib.Path(sys.argv[1])
 PICTURES = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] else None
@@ -22,14 +24,18 @@ def holds(text):
 
 
 def eventually(what, question):
-    """Asks until the answer is not false, and returns it."""
+    """Asks until the answer is not false, and returns it. An item of the window that goes away while it is asked for
+    its name is no answer yet."""
     end = time.monotonic() + PATIENCE
     while True:
-        answer = question()
+        try:
+            answer, fault = question(), ""
+        except GLib.Error as error:
+            answer, fault = None, f" ({error.message})"
         if answer:
             return answer
         if time.monotonic() > end:
-            fail(f"waited in vain: {what}")
+            fail(f"waited in vain: {what}{fault}")
         time.sleep(0.02)
 
 
