@@ -52,6 +52,22 @@ extension FileDescriptor {
         _ = try check { unsafe withCString(path) { unsafe fchmodat(AT_FDCWD, $0, mode, 0) } }
     }
 
+    /// Waits until no rename from or to this directory is in progress that had begun before: its events are in every
+    /// inotify queue then. Linux holds the lock of both directories of a rename until it has queued the second of its
+    /// events (fs/namei.c, `do_renameat2`), and listing a directory takes that lock. System calls: openat2(2),
+    /// getdents(2)
+    package func awaitRenames() throws(Errno) {
+        let own = try FileDescriptor.open([UInt8(ascii: ".")], in: self, [.reading, .directory])
+        let number = try check { fcntl(own.number, F_DUPFD_CLOEXEC, 3) }
+        guard let stream = unsafe fdopendir(number) else {
+            let error = Errno.last
+            close(number)
+            throw error
+        }
+        defer { unsafe closedir(stream) }
+        _ = unsafe readdir(stream)
+    }
+
     /// Removes an empty directory by its path. System calls: unlinkat(2)
     package static func removeDirectory(path: [UInt8]) throws(Errno) {
         _ = try check { unsafe withCString(path) { unsafe unlinkat(AT_FDCWD, $0, AT_REMOVEDIR) } }

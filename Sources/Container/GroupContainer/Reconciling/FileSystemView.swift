@@ -30,6 +30,10 @@ protocol FileSystemView {
     /// Appends a record exactly at the position up to which the journal was read. Returns false if another record
     /// stands there already.
     mutating func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool
+    /// Waits until a rename that has taken an item from a location has both of its events in the queue. To be called after
+    /// the first one was read, and before the other one is read: the kernel queues them one after the other, and the
+    /// process may be interrupted in between. (Looking for the item, which would find nothing, waits for that, too.)
+    mutating func awaitRenames(from location: ItemLocation)
     /// Returns whether an item that is new elsewhere may be recorded as moved from a location.
     func mayComeFrom(_ origin: ItemLocation) -> Bool
     /// Returns whether the item is a database in which a transaction was being written when its state was read. The end
@@ -43,6 +47,7 @@ protocol FileSystemView {
 }
 
 extension FileSystemView {
+    func awaitRenames(from location: ItemLocation) {}
     func mayComeFrom(_ origin: ItemLocation) -> Bool { true }
     func isBeingWritten(_ location: ItemLocation) -> Bool { false }
 }

@@ -215,6 +215,10 @@ extension LiveFileSystem: WatchedFileSystem {
         return error == .accessDenied ? nil : tree.treeIndex[location]
     }
 
+    func awaitRenames(from location: ItemLocation) {
+        try? container.directory(at: location.parent).descriptor.awaitRenames()
+    }
+
     /// Closes the gaps at locations where there is no item any more; a gap that a limit of watches made, only with
     /// `limits`.
     func closeGapsWithoutItems(limits: Bool) {

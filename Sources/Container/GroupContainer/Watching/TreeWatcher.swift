@@ -96,10 +96,15 @@ struct TreeWatcher<View: WatchedFileSystem> {
         held = []
         let arrived = Set(queue.compactMap { if case .arrived(let cookie) = $0.event.kind { cookie } else { nil } })
         for (index, (event, read)) in queue.enumerated() {
-            // The kernel reports the halves in immediate succession, but they may be read apart.
+            // The kernel queues the halves in succession, but they may be read apart.
             if case .left(let cookie) = event.kind, !arrived.contains(cookie), more || read == round,
                 queue.count - index <= Self.mostHeld
             {
+                if !more, case .some(let directory) = watches.location(of: event.watch),
+                    let location = ItemLocation.entry(event.name, of: directory)
+                {
+                    reconciler.view.awaitRenames(from: location)
+                }
                 held = Array(queue[index...])
                 break
             }
