@@ -61,16 +61,23 @@ extension OpenContainer {
     /// Takes part in the election of a leader, without waiting for the result. A reader is no candidate: nil.
     func beginFollowing() -> LeaderElection.Following? { isReadOnly ? nil : LeaderElection.candidate(self) }
 
-    /// Has the leader record everything that happened up to now, however it was made. Returns false if no leader
-    /// replies within a second, if that leader takes more than ten seconds longer to record everything, or if not
-    /// everything is watched.
-    fileprivate func settleByLeader() -> Bool {
+    /// What came of asking the leader to record everything that happened up to now.
+    fileprivate enum Settling {
+        case recorded
+        /// The leader did not reply within a second, or takes more than ten seconds longer to record everything.
+        case late
+        /// There is no leader, or not everything is watched.
+        case impossible
+    }
+
+    /// Has the leader record everything that happened up to now, however it was made.
+    fileprivate func settleByLeader() -> Settling {
         guard hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)), let probe = memberTable.probe() else {
-            return false
+            return .impossible
         }
         var deadline = Deadline(after: .seconds(1))
         while !memberTable.isReplied(probe, at: MemberTableLayout.replied) {
-            if deadline.isOver { return false }
+            if deadline.isOver { return .late }
             memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
                 memberTable.isReplied(probe, at: MemberTableLayout.replied)
             }
@@ -78,13 +85,13 @@ extension OpenContainer {
         // The leader is there, but may have a large tree to compare first.
         deadline = Deadline(after: .seconds(10))
         while !memberTable.isReplied(probe, at: MemberTableLayout.recorded) {
-            if deadline.isOver { return false }
+            if deadline.isOver { return .late }
             memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
                 memberTable.isReplied(probe, at: MemberTableLayout.recorded)
             }
         }
         // Where the leader sees no events it has compared nothing since its last comparison.
-        return memberTable.map.load64(MemberTableLayout.degraded) == 0
+        return memberTable.map.load64(MemberTableLayout.degraded) == 0 ? .recorded : .impossible
     }
 }
 
@@ -95,15 +102,22 @@ extension Container {
     /// Items that another process holds for writing are passed over. With a leader the call takes about as long as a
     /// change takes to be streamed; without one, or where the kernel has no watch for each directory, it is linear in
     /// the number of items. In a read-only container it does nothing.
-    public func noteUncoordinatedChanges() throws(CoordinationError) { _ = try recordUncoordinatedChanges() }
+    public func noteUncoordinatedChanges() throws(CoordinationError) {
+        _ = try recordUncoordinatedChanges(comparing: true)
+    }
 
     /// Does what `noteUncoordinatedChanges` does, and returns whether each item that was moved is in the journal at its
     /// present path. One that is, or has in it, an item that a process was busy with is passed over at first.
-    package func recordUncoordinatedChanges() throws(CoordinationError) -> Bool {
+    ///
+    /// A comparison may take an item that is being renamed for one that is gone, as it sees no events. So without
+    /// `comparing`, where a leader is late, nothing is compared, and the result is false.
+    package func recordUncoordinatedChanges(comparing: Bool) throws(CoordinationError) -> Bool {
         try opened.locating { () throws(CoordinationError) in
             if isReadOnly { return true }
-            if opened.settleByLeader() {
-                return opened.memberTable.map.load32(MemberTableLayout.postponedMoves) == 0
+            switch opened.settleByLeader() {
+            case .recorded: return opened.memberTable.map.load32(MemberTableLayout.postponedMoves) == 0
+            case .late where !comparing: return false
+            case .late, .impossible: break
             }
             let reconciliation = try ReconcileOnce(opened, under: nil)
             try reconciliation.compareEverything()
