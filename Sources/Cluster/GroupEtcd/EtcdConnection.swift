@@ -153,6 +153,33 @@ final class EtcdConnection {
     /// Sends one request and returns the body of its answer. The request fails after `limit` without progress.
     func request(_ url: String, _ request: Request, _ fields: [String], limit: Duration) throws(EtcdFailure) -> [UInt8]
     {
+        let ending = try perform(url, request, fields, limit: limit)
+        switch ending {
+        case .answered(status: 200): return transfer.takeReceived()
+        case .answered(let status): throw Self.failure(status: status, transfer.takeReceived())
+        case .closed, .failed, .tooLarge, .untrusted: break
+        }
+        let failure = failure(ending, url)
+        if case .closed = ending, try speaksTLS(url) { throw .noGateway("it speaks TLS; write https instead of http") }
+        throw failure
+    }
+
+    /// Returns whether there is a server for TLS at an address with `http://`. etcd closes the connection of a client that
+    /// does not speak TLS, without an answer.
+    private func speaksTLS(_ url: String) throws(EtcdFailure) -> Bool {
+        guard url.hasPrefix("http://"), let host = url.dropFirst(7).split(separator: "/").first else { return false }
+        let limit = min(configuration.requestLimit, .seconds(2))
+        return switch try perform("https://\(host)/version", .get, [], limit: limit) {
+        case .answered, .untrusted, .tooLarge: true
+        case .failed, .closed: false
+        }
+    }
+
+    /// Sends one request, and returns how it ended: with `failed`, too, after `limit` without progress. Error: `noAnswer`
+    /// where the client is cancelled
+    private func perform(
+        _ url: String, _ request: Request, _ fields: [String], limit: Duration
+    ) throws(EtcdFailure) -> CurlTransfer.Ending {
         if canceller.isCancelled { throw Self.cancelled }
         let body = if case .post(let body) = request { body } else { [UInt8]() }
         var isGet = false
@@ -172,8 +199,7 @@ final class EtcdConnection {
             let left = min(last + limit.nanoseconds, begin + sending + limit.nanoseconds * Int64(Self.longest)) - now
             if left <= 0 {
                 transfer.finish()
-                ending = .failed("nothing came for \(limit)")
-                break
+                return .failed("nothing came for \(limit)")
             }
             ending = transfer.step(atMost: .nanoseconds(max(1_000_000, left)))
             if ending == nil && canceller.isCancelled {
@@ -181,12 +207,7 @@ final class EtcdConnection {
                 throw Self.cancelled
             }
         }
-        switch ending {
-        case .answered(status: 200): return transfer.takeReceived()
-        case .answered(let status): throw Self.failure(status: status, transfer.takeReceived())
-        case let ending?: throw failure(ending, url)
-        case nil: throw .noAnswer("nothing")
-        }
+        return ending ?? .failed("nothing")
     }
 
     /// The largest body without additional time, in bytes. Such a body is with the server at once.
@@ -198,7 +219,7 @@ final class EtcdConnection {
     func failure(_ ending: CurlTransfer.Ending, _ url: String) -> EtcdFailure {
         switch ending {
         case .answered(let status): .malformed("\(url): status \(status) of HTTP")
-        case .failed(let reason):
+        case .failed(let reason), .closed(let reason):
             transfer.isSent ? .noAnswer("\(url): \(reason)") : .unreachable("\(url): \(reason)")
         case .untrusted(let reason): .denied("\(EtcdFailure.untrusted)\(url): \(reason)")
         case .tooLarge: .malformed("\(url): an answer of more than \(configuration.largestAnswer >> 20) MiB")

@@ -188,6 +188,7 @@ import GroupSystemCalls
                 CURLE_SSL_ISSUER_ERROR:
                 return .untrusted(reason)
             case CURLE_SEND_FAIL_REWIND: return .failed("the connection ended before the answer")
+            case CURLE_GOT_NOTHING, CURLE_RECV_ERROR: return .closed(reason)
             default: return .failed(reason)
             }
         }
@@ -279,6 +280,8 @@ extension CurlTransfer {
         case answered(status: Int)
         /// Whether the server was reached is `isSent`'s business.
         case failed(String)
+        /// The server has closed the connection before the answer was complete.
+        case closed(String)
         /// The certificate, or that of the authority, is not right.
         case untrusted(String)
         /// The response is larger than the request allows.

@@ -248,7 +248,10 @@ struct `An etcd with a certificate` {
         let server = try server(authority)
         let plain = EtcdClient(try .hasty([server.endpoint.replacing("https", with: "http")]))
         let found = failure { () throws(EtcdFailure) in try plain.transaction(then: []) }
-        #expect(found?.isNoGateway == true || found?.isNoAnswer == true, "\(String(describing: found))")
+        #expect(found?.refusal == .noGateway, "\(String(describing: found))")
+        #expect(
+            "\(String(describing: found))".contains(
+                "\(server.endpoint.replacing("https", with: "http")): it speaks TLS"))
         let fake = try FakeServer("good")
         let secure = EtcdClient(try .hasty([fake.endpoint.replacing("http", with: "https")]))
         let second = failure { () throws(EtcdFailure) in try secure.transaction(then: []) }
