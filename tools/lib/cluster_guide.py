@@ -1,4 +1,4 @@
-"""The command tools/cluster-guide: runs the blocks of docs/guide/cluster.md for three machines, as they are printed."""
+"""The command tools/cluster-guide: runs the blocks of the cluster's guides for three machines, as they are printed."""
 
 import argparse
 import os
@@ -12,11 +12,11 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILT = os.path.join(ROOT, ".build", "tools", "debug")
-PAGE = os.path.join(ROOT, "docs", "guide", "cluster.md")
+PAGES = [os.path.join(ROOT, "docs", "guide", name) for name in ("cluster.md", "running-a-cluster.md")]
 
 HELP = """\
-Follows docs/guide/cluster.md: certificates, three nodes of etcd, a user, three containers that join, a file that
-arrives on the others, a backup, and its return. The machines a, b and c are namespaces of this machine, each with a
+Follows docs/guide/cluster.md and running-a-cluster.md: certificates, three nodes of etcd, a user, three containers that
+join, a file that arrives on the others, the way out where etcd's space is used up, a backup, and its return. The machines a, b and c are namespaces of this machine, each with a
 network, /etc/etcd and a home of its own; the blocks are run as printed, but for what only a whole machine has: systemd,
 and a person who types passwords. Prints a line for each step, with the seconds since the start. Works as root, with
 etcd; uses what is built in .build/tools/debug (tools/test builds it). Takes less than a minute.
@@ -32,9 +32,11 @@ class Failure(Exception):
 
 
 def block(mark: str) -> str:
-    """The shell block of the page that has a mark."""
-    with open(PAGE, encoding="utf-8") as file:
-        found = [text for text in re.findall(r"^```sh\n(.*?)^```", file.read(), re.S | re.M) if mark in text]
+    """The shell block of the pages that has a mark."""
+    found = []
+    for page in PAGES:
+        with open(page, encoding="utf-8") as file:
+            found += [text for text in re.findall(r"^```sh\n(.*?)^```", file.read(), re.S | re.M) if mark in text]
     if len(found) != 1:
         raise Failure(f"{len(found)} blocks of the guide contain '{mark}'")
     return found[0]
@@ -110,6 +112,46 @@ def awaited(what: str, is_so, seconds: int = 60) -> None:
     print(f"[{time.monotonic() - BEGAN:5.1f}] {what}", flush=True)
 
 
+SMALL_QUOTA = 24 << 20
+
+
+def use_up_space(machines: list[Machine], nodes, start_nodes, root: str):
+    """Restarts the nodes with a small quota, fills it, and takes the guide's way out. Returns the nodes' processes."""
+    first = machines[0]
+    state = "group-cluster status ~/shared/"
+    defaults = {}
+
+    def restart(quota: int):
+        for node in nodes:
+            node.send_signal(signal.SIGTERM)
+            node.wait()
+        for machine in machines:
+            path = os.path.join(machine.directory, "default")
+            with open(path, encoding="utf-8") as file:
+                defaults.setdefault(machine.name, file.read())
+            machine.write("default", re.sub("(?m)^ETCD_QUOTA_BACKEND_BYTES=.*$", f"ETCD_QUOTA_BACKEND_BYTES={quota}",
+                                            defaults[machine.name]))
+        started = start_nodes()
+        awaited(f"the nodes have a quota of {quota >> 20} MiB",
+                lambda: first.succeeds(root + "etcdctl --user root endpoint health"))
+        return started
+
+    nodes = restart(SMALL_QUOTA)
+    # Bounded: ten files of 4 MiB.
+    for number in range(10):
+        first.run(f"head -c 4M /dev/urandom >~/shared/large{number}")
+    awaited("etcd's space is used up, and the status says what to do",
+            lambda: first.succeeds(f"{state} | grep -q 'space is used up' && {state} | grep -q '^remedy'"))
+    awaited("reads of the latest go on", lambda: first.succeeds("group-cluster read ~/shared/ list"))
+    nodes = restart(SMALL_QUOTA * 8)
+    first.run(root + block("alarm disarm"))
+    awaited("the files are on all machines, and nothing waits",
+            lambda: all(machine.succeeds(f"[ $(ls ~/shared | grep -c large) = 10 ] && {state} | grep -q 'to send    0'")
+                        for machine in machines))
+    print(first.run(root + block("compact \"$revision\"")), flush=True)
+    return nodes
+
+
 def follow(directory: str, machines: list[Machine]) -> None:
     run(f"cd {directory}; {block('-keyout authority.key')}")
     for number, machine in enumerate(machines, 1):
@@ -148,6 +190,7 @@ def follow(directory: str, machines: list[Machine]) -> None:
     awaited("three machines have joined", lambda: is_so_on_all(f"{state} | grep -q connected"))
     first.run("echo Milk >~/shared/list")
     awaited("a file of a is on b and c", lambda: is_so_on_all("[ $(cat ~/shared/list) = Milk ]"))
+    nodes = use_up_space(machines, nodes, start_nodes, root)
     first.run(root + block("snapshot save todo.backup"), directory)
     machines[1].run("for n in 1 2 3 4 5; do echo $n | group-cluster write ~/shared/ n; done")
     for node in nodes:

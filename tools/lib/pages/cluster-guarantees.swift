@@ -1,4 +1,4 @@
-// What the blocks of docs/guide/cluster.md use.
+// What the blocks of docs/reference/cluster-guarantees.md use.
 import GroupContainer
 
 let container: Container = undefined()
