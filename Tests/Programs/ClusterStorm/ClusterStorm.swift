@@ -55,6 +55,8 @@ final class ClusterStorm {
         for number in 0..<80 {
             try Data("ballast.\(number)\n".utf8).write(to: URL(fileURLWithPath: "\(first)/ballast/\(number)"))
         }
+        try FileManager.default.createDirectory(
+            atPath: "\(first)/\(RenamingUser.prefix)0", withIntermediateDirectories: false)
         for machine in machines { try machine.start() }
         try awaitEqual("the start", seconds: 60)
         for machine in machines {
@@ -62,6 +64,8 @@ final class ClusterStorm {
                 try machine.startUser("plain", number, seed: random.next())
             }
             try machine.startUser("data", 1, seed: random.next())
+            if machine === machines[0] { try machine.startUser("rename", 1, seed: random.next()) }
+            if machine === machines[1] { try machine.startUser("slow", 1, seed: random.next()) }
             for number in 1...options.strictUsers {
                 try machine.startUser(
                     "strict", number, seed: random.next(), options.lies && machine === machines[1] ? ["lies"] : [])
@@ -318,6 +322,13 @@ final class ClusterStorm {
         faults += StormAccount(machines).faults(in: try machines[0].tree())
         faults += try DataAccount(machines).faults
         for machine in machines {
+            let root = try FileDescriptor.open(path: Array(machine.container.utf8), [.reading, .directory])
+            let renamed = try RenamingUser.directories(root).map { String(decoding: $0, as: UTF8.self) }
+            if renamed.count != 1 { faults.append("\(machine.name): the directory that was renamed is \(renamed)") }
+            let verified = try RunningProcess(
+                ["group-cluster", "verify", machine.container, "--timeout", "60"], input: ""
+            ).finish(within: .seconds(120))
+            if verified.status != 0 { faults.append("\(machine.name): verify: \(verified.text)") }
             let doctor = try RunningProcess(["groupctl", "doctor", "--json", machine.container], input: "").finish()
             let findings = doctor.text.split(separator: "\n").filter { line in
                 guard let finding = try? JSONFinding(String(line)) else { return true }

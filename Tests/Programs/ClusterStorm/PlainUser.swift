@@ -62,7 +62,7 @@ final class PlainUser {
 
     private func turn() throws(Errno) {
         let path = place()
-        switch worker.draw(0..<20) {
+        switch worker.draw(0..<22) {
         case 0..<5: try replace(path)
         case 5..<8: try append(path)
         case 8..<11: try overwrite(path)
@@ -74,7 +74,15 @@ final class PlainUser {
         case 18:
             let file = try FileDescriptor.open(path, in: root, [.reading, .notFollowing])
             try file.setMode(worker.draw(0..<2) == 0 ? 0o640 : 0o644)
-        default: try link(path)
+        case 19: try link(path)
+        default:
+            // Into the directory that another user renames: a new file each time.
+            guard let directory = try RenamingUser.directories(root).first else { return }
+            let word = worker.token()
+            let path = directory + Array("/\(word)".utf8)
+            let file = try FileDescriptor.open(path, in: root, [.writing, .creating, .exclusively], mode: 0o644)
+            try file.writeAll(Array((word + "\n").utf8))
+            try say(written: word, "renamed", file, path)
         }
     }
 

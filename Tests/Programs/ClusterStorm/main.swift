@@ -8,7 +8,8 @@ import TestSupport
 let usage = """
     usage: cluster-storm rage SECONDS SEED [OPTION…]   run a storm, and print all faults at the end
            cluster-storm worker KIND CONTAINER NAME LIFE SEED AWAY [OPTION]
-                                               change items until the input is closed; KIND is plain, strict or data
+                                               change items until the input is closed; KIND is plain, strict, data,
+                                               rename or slow
 
     """
 
@@ -47,6 +48,8 @@ do {
         switch words[2] {
         case "plain": try PlainUser(worker, away: words[7]).work()
         case "data": try DataUser(worker).work()
+        case "rename": try RenamingUser(worker).work()
+        case "slow": try SlowUser(worker).work()
         case "strict": try StrictUser(worker, lies: words.contains("lies")).work()
         default: throw WrongUsage()
         }
