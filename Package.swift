@@ -468,8 +468,8 @@ let clusterTestsTargets: [Target] = [
     clusterTests.tests(
         "ClusterTests",
         uses: [
-            "EtcdSupport", "TestSupport", "Cluster", "GroupContainer", "GroupSystemCalls", "group-cluster",
-            "groupctl", "watch-group",
+            "EtcdSupport", "TestSupport", "Cluster", "GroupCluster", "GroupContainer", "GroupSystemCalls",
+            "group-cluster", "groupctl", "watch-group",
         ]),
 ]
 

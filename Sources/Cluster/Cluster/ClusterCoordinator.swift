@@ -261,8 +261,9 @@ public struct ClusterCoordinator: Sendable {
     /// returns no content that was replaced before this call, with an exception: an item that a process of this machine
     /// has locked, or whose presenters do not answer, may still be the older one.
     ///
-    /// The machine's program commits a key of its own in etcd, and removes it afterwards. So a quorum of etcd's nodes
-    /// takes part, and not a single node. `timeout` limits the wait. Errors: `unavailable`; `lockTimedOut` if this
+    /// The machine's program reads the number of the cluster's last entry by a linearizable read, in which a quorum of
+    /// etcd's nodes takes part and which writes nothing, and waits until the machine has that entry (the read index of
+    /// Raft: Ongaro, 2014, section 6.4). `timeout` limits the wait. Errors: `unavailable`; `lockTimedOut` if this
     /// machine has not caught up in time; `deadlock` if the calling code holds a lock on an item; `cancelled`
     public func catchUp(timeout: Duration? = Coordinator.lockTimeout) async throws {
         try await ClusterLock.acquire(ClusterLock.newBarrier(), in: container, timeout: timeout).release()

@@ -45,7 +45,8 @@ extension ClusterStatus {
                     "clusterStuck", .warning,
                     "\(toSend) changes are not sent, and \(toApply) not made here: \(failure)",
                     why: "the machines differ for longer than the network takes",
-                    remedy: "remove the cause that the text names; 'group-cluster status' shows whether it goes on"))
+                    remedy: remedy
+                        ?? "remove the cause that the text names; 'group-cluster status' shows whether it goes on"))
         }
         if paused == nil, !isConnected, let remedy {
             always.append(
@@ -68,6 +69,25 @@ extension ClusterStatus {
                     "clusterUnmirrored", .note, item: unmirrored.first?.path,
                     "\(unmirrored.count) items are on this machine only; the first: \(reason)",
                     why: "other machines do not have them", remedy: "'group-cluster status' names all of them"))
+        }
+        for machine in machines ?? [] {
+            if let withheld = machine.withheld, withheld > 0 {
+                always.append(
+                    ServiceRecord.Finding(
+                        "clusterWithheldElsewhere", .warning,
+                        "the machine '\(machine.host)' withholds \(withheld) removals",
+                        why: "most of its items were gone at once, and this machine still has them",
+                        remedy: "put back there what is gone, or run 'group-cluster accept' there"))
+            }
+            if let own = machine.unmirrored, own.count > 0 {
+                always.append(
+                    ServiceRecord.Finding(
+                        "clusterOnlyElsewhere", .note,
+                        "\(own.count) items are only on the machine '\(machine.host)'"
+                            + (own.first.first.map { "; the first: \($0)" } ?? ""),
+                        why: "this machine does not have them", remedy: "'group-cluster status' names the first of them"
+                    ))
+            }
         }
         let atRest = ServiceRecord.Finding(
             "clusterNotRunning", .warning, "the container is in the cluster '\(name)', and its program does not run",

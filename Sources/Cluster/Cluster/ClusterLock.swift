@@ -72,6 +72,20 @@ package final class ClusterLock: Sendable {
         }
     }
 
+    /// Releases the lock, and blocks the thread until etcd has said that this grant had it to the end. (A name of a
+    /// grant is used once, so the lock was not lost in between either.) The lock is released in any case. Errors:
+    /// `conflict` if the lock was lost: another process may have had it since; `unavailable` if etcd did not say it
+    /// within `timeout`
+    package func finishBlocking(timeout: Duration?) throws(CoordinationError) {
+        let last = request.withLock { request in
+            defer { request = nil }
+            return request
+        }
+        guard var last else { return }
+        defer { last.giveUp() }
+        try last.prove(until: Deadline(after: timeout))
+    }
+
     /// Releases the lock. A second call does nothing.
     package func release() {
         let last = request.withLock { request in
@@ -81,9 +95,9 @@ package final class ClusterLock: Sendable {
         last?.giveUp()
     }
 
-    /// Returns whether a lock is requested only for the wait before its grant. The name of such a lock is left out of
-    /// errors.
-    private static func isBarrier(_ name: String) -> Bool { name.utf8.starts(with: barrier.utf8) }
+    /// Returns whether a lock is requested only for the wait before its grant: it is none in etcd. The name of such a
+    /// lock is left out of errors.
+    package static func isBarrier(_ name: String) -> Bool { name.utf8.starts(with: barrier.utf8) }
 
     /// The operation and the item of a request, for errors.
     private static func operation(_ name: String) -> String { isBarrier(name) ? "catch up" : "lock" }
@@ -137,6 +151,34 @@ package final class ClusterLock: Sendable {
                 reason: isBarrier
                     ? "this machine has not got what the others have changed in time"
                     : "the cluster has not granted the lock in time: another machine may have it")
+        }
+
+        /// Waits until etcd has said that the grant still has the lock. Errors: see `finishBlocking`
+        mutating func prove(until limit: Deadline) throws(CoordinationError) {
+            _ = try records.update(lock: identifier) { lock in
+                if lock.state != .granted { return false }
+                lock.proof = .wanted
+                return true
+            }
+            wait.limit = limit
+            while true {
+                try wait.pass()
+                let lock = records.lock(identifier)
+                if lock?.state != .granted {
+                    throw CoordinationError(
+                        .conflict, operation: ClusterLock.operation(name), item: ClusterLock.item(name),
+                        reason: "the lock was lost meanwhile, and another machine may have had it since",
+                        remedy: .init(.readAgain, "see what the other machine has done, and decide again"))
+                }
+                if lock?.proof == .given { return }
+                if wait.isOver {
+                    throw CoordinationError(
+                        .unavailable, operation: ClusterLock.operation(name), item: ClusterLock.item(name),
+                        reason: "etcd was not reached in time: whether the lock was held to the end is not known",
+                        remedy: .init(.readAgain, "see what the other machines have done, and decide again"))
+                }
+                try wait.block()
+            }
         }
 
         private func unavailable(_ reason: String) -> CoordinationError {

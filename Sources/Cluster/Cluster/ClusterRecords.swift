@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import GroupContainer
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// The records that the processes of a container and its program `group-cluster` exchange: a suite with a key for each
 /// request, each requested lock and each post, and for a person's decision and the status. The suite is the queue of
@@ -18,6 +18,7 @@ package struct ClusterRecords: Sendable {
     static let statusKey = "status"
     private static let requests = "request."
     private static let locks = "lock."
+    private static let states = "state."
     private static let decision = "decision"
 
     /// The record that a key of the suite has. The value is the name of the request, of the lock's request or of the
@@ -26,6 +27,7 @@ package struct ClusterRecords: Sendable {
         case request(String)
         case lock(String)
         case post(String)
+        case state(String)
         case decision
 
         package init?(_ key: String) {
@@ -36,6 +38,8 @@ package struct ClusterRecords: Sendable {
                 self = .lock(name(after: locks))
             } else if key.hasPrefix(RelayedPost.prefix) {
                 self = .post(name(after: RelayedPost.prefix))
+            } else if key.hasPrefix(states) {
+                self = .state(name(after: states))
             } else if key == ClusterRecords.decision {
                 self = .decision
             } else {
@@ -161,6 +165,63 @@ package struct ClusterRecords: Sendable {
 
     package func remove(lock identifier: String) throws(CoordinationError) {
         try suite.removeValue(forKey: Self.locks + identifier)
+    }
+
+    // MARK: The state of the cluster
+
+    package func stateRequest(_ name: String) -> ClusterStateRequest? {
+        decode(suite.value(forKey: Self.states + name))
+    }
+
+    package func add(_ request: ClusterStateRequest) throws(CoordinationError) {
+        try suite.set(encode(request), forKey: Self.states + request.name)
+    }
+
+    /// Records the answer to a request: the index of the state that is in the file, or why there is none.
+    package func answer(state name: String, _ index: UInt64?, failure: String?) throws(CoordinationError) {
+        try update(key: Self.states + name, durability: .relaxed) { (request: inout ClusterStateRequest) in
+            (request.index, request.failure) = (index, failure)
+            return true
+        }
+    }
+
+    package func remove(stateRequest name: String) throws(CoordinationError) {
+        try suite.removeValue(forKey: Self.states + name)
+    }
+
+    /// Requests the state of the cluster, and blocks the thread until the running program has written it. The state has
+    /// at least what was committed before the call. Errors: `unavailable` if etcd was not reached, or the program has not
+    /// answered in time; those of reading the file
+    package func clusterState(until limit: Deadline) throws(CoordinationError) -> [UInt8] {
+        let request = ClusterStateRequest(name: Self.newName())
+        let presence = try Presence(Self.caller(of: request.name), in: container)
+        defer {
+            try? remove(stateRequest: request.name)
+            withExtendedLifetime(presence) {}
+        }
+        var wait = RecordWait(try suite.follow(of: [Self.states + request.name], since: .now), until: limit)
+        try add(request)
+        while true {
+            try wait.pass()
+            let answer = stateRequest(request.name)
+            if answer?.index != nil {
+                let name = Array(request.name.utf8)
+                let directory = try Self.contents(of: container).open()
+                do throws(Errno) {
+                    defer { try? directory.unlink(name) }
+                    return try FileDescriptor.open(name, in: directory, .readingItself).readAll()
+                } catch {
+                    throw CoordinationError(error, operation: "read the state of the cluster", item: nil)
+                }
+            }
+            if wait.isOver || answer?.failure != nil {
+                throw CoordinationError(
+                    .unavailable, operation: "read the state of the cluster", containerPath: "\(container.path)",
+                    reason: answer?.failure ?? "the cluster's program has not answered in time",
+                    remedy: .init(.tryAgain, "see what 'group-cluster status' says, and try again"))
+            }
+            try wait.block()
+        }
     }
 
     // MARK: What a person decides

@@ -83,6 +83,9 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
     package var processIdentifier: Int32
     package var state = State.waiting
     package var grant: String?
+    /// Whether the grant still had the lock, as etcd knows, after the caller has asked; nil as long as it has not.
+    package var proof: Proof?
+    package enum Proof: String, Codable, Sendable { case wanted, given }
     /// Whether the caller no longer wants the lock. The program finds a caller that was killed by
     /// `ClusterRecords.presence`.
     package var isGivenUp = false
@@ -94,12 +97,27 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
     }
 }
 
+/// A process's request for the state of the cluster, as etcd has it.
+package struct ClusterStateRequest: Codable, Equatable, Sendable {
+    /// The name of the request, 32 hexadecimal digits. The file with the state, in the directory of contents, has it,
+    /// too: the bytes are those of a snapshot.
+    package let name: String
+    /// The index of the last entry in the state, when the file is there.
+    package var index: UInt64?
+    /// Why there is no file.
+    package var failure: String?
+
+    package init(name: String) { self.name = name }
+}
+
 /// A person's decision while the program runs, and the program's answer. The decision holds only for the situation that
 /// the person has seen.
 package struct ClusterDecision: Codable, Equatable, Sendable {
     package enum Kind: String, Codable, Sendable {
         case joinAnew
         case sendRemovals
+        /// Join anew though the cluster has the history that this machine has seen, as their contents differ.
+        case repair
     }
     /// The name of the decision, 32 hexadecimal digits.
     package let name: String
@@ -153,6 +171,17 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
         package var seenAt: Date?
         /// The time at which the other machine last noted its index, by its own clock.
         package var notedAt: Date?
+        /// The number of removals that it withholds, when it last noted that.
+        package var withheld: Int?
+        /// The items that it has and does not send; nil for none.
+        package var unmirrored: Own?
+
+        package struct Own: Codable, Equatable, Sendable {
+            package var count: Int
+            /// The first of them, each as text: the path, and the reason.
+            package var first: [String]
+            package init(count: Int, first: [String]) { (self.count, self.first) = (count, first) }
+        }
 
         package init(
             machine: String, host: String, isRunning: Bool, index: UInt64?, seenAt: Date?, notedAt: Date?
@@ -207,7 +236,7 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     /// The paths of files with values of this machine for which the cluster has others.
     package var replaced: [String]?
     package var failure: String?
-    /// What a person has to change before etcd accepts this machine; nil unless etcd refuses it.
+    /// What a person has to do about the failure; nil where it may end by itself.
     package var remedy: String?
     /// The other machines; nil where they were never read.
     package var machines: [Machine]?

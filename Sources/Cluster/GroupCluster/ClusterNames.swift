@@ -60,6 +60,8 @@ package typealias FileName = [UInt8]
 /// The rules for file names.
 package enum FileNames {
     package static let longest = 255
+    /// What the copy of a file is named after whose path is not known any more.
+    package static let recovered = Array("recovered".utf8)
 
     /// The name of the file with the patterns of what is not mirrored.
     package static let ignoreFile = Array(".groupignore".utf8)

@@ -35,8 +35,6 @@ enum Acceptance {
     /// The reason why removals are withheld.
     static let reasonToWithhold =
         "more than half of all items are gone from the disk at once; their removals are not sent to other machines"
-    /// The stored value by which earlier versions withheld removals.
-    static let oldLoss = "loss"
 
     /// Accepts what a machine waits for that does not run, and returns the decision.
     static func accept(_ store: StateStore, _ container: Container) throws -> Outcome {
@@ -53,18 +51,12 @@ enum Acceptance {
         var removals = loaded.removals
         guard removals.accept(loaded.mirror, loaded.tree) != nil else { return .nothing }
         try store.store(isDurable: true) { store in
-            if try hasOldLoss(store) { try store.set(StateRow.pause, nil) }
             try removals.store(in: store)
         }
         return .removals
     }
 
-    /// Whether an earlier version has paused because most items were gone.
-    static func hasOldLoss(_ store: StateStore) throws -> Bool {
-        try store.value(StateRow.pause) == Array(oldLoss.utf8)
-    }
-
-    private static func joinAnew(_ store: StateStore, _ container: Container) throws {
+    static func joinAnew(_ store: StateStore, _ container: Container) throws {
         guard var identity = try MachineIdentity.load(store) else { return }
         identity.machineText = ClusterName.fresh().text
         // The channels come first: if this is interrupted, the pause is still stored, and the person accepts once more.

@@ -75,9 +75,9 @@ extension Machine {
                 if let item { lacksRoom(item, error, size: contentSize(of: step)) }
             default:
                 // The causes, such as a missing permission, concern this item only.
-                report.status.failure = "\(error)"
                 try lookAgain(step)
                 if let item {
+                    report.failures.failed(.item(item), "\(error)")
                     schedule.wait(item, until: monotonicNanoseconds() + 2_000_000_000, isPassed: true)
                     full.ended(.item(item))
                 }
@@ -157,18 +157,31 @@ extension Machine {
         let local = disk.newItem()
         disk.putMade(local, LocalTree.Node(parent, name, content))
         mirror.made(.create(item, in: parent, name, content), by: local, in: fold.tree)
-        // Another machine made this item of a file that came out of its exchange, and gave it the conflict name.
-        if FileNames.original(ofConflict: name) != nil { report.note(conflict: disk.path(name, in: parent)) }
+        if isCopy(item, name) { report.note(conflict: disk.path(name, in: parent)) }
+    }
+
+    /// Returns whether another machine has given an item its conflict name: it made the item of a file that came out of an
+    /// exchange. Then the item that was exchanged is beside it. A file of a user may have such a name, too.
+    private func isCopy(_ item: ItemName, _ name: FileName) -> Bool {
+        guard let original = FileNames.original(ofConflict: name), let parent = fold.tree[item]?.parent else {
+            return false
+        }
+        // Of a name that was cut, only the rest is known, and a recovered file has no original.
+        return name.count > FileNames.longest - 4 || original == FileNames.recovered
+            || fold.tree.child(of: parent, original) != nil
     }
 
     private func rename(_ local: LocalItem, to parent: LocalItem, _ name: FileName, _ durability: Durability) throws {
         guard let node = disk.tree[local] else { return }
+        let old = disk.path(of: local)
         try coordinator(mirror.items[local]).move(
-            ItemPath(bytes: disk.path(of: local)), to: ItemPath(bytes: disk.path(name, in: parent)),
+            ItemPath(bytes: old), to: ItemPath(bytes: disk.path(name, in: parent)),
             durability: durability, timeout: Self.patience)
         disk.put(local, LocalTree.Node(parent, name, node.content))
-        // The copy is reported under its new name. `Report.show` forgets the old one.
-        if FileNames.original(ofConflict: name) != nil { report.note(conflict: disk.path(name, in: parent)) }
+        // A copy is reported under its new name. `Report.show` forgets the old one.
+        if FileNames.original(ofConflict: name) != nil, report.hasNoted(conflict: old) {
+            report.note(conflict: disk.path(name, in: parent))
+        }
         mirror.made(.rename(local, to: parent, name), by: nil, in: fold.tree)
     }
 
@@ -296,13 +309,14 @@ extension Machine {
         case .here: schedule.arrived(digest, for: isItem)
         case .missing:
             schedule.isMissing(digest, at: fold.index, for: isItem)
-            report.status.failure = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
+            let text = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
+            for item in mirror.stale.elements where isItem(item) { report.failures.failed(.item(item), text) }
         case .noRoom(let error):
             for item in schedule.waiting where isItem(item) {
                 lacksRoom(item, Self.notStored(path(of: item), error), size: nil)
             }
         case .failed(let failure):
-            report.status.failure = "\(failure)"
+            for item in mirror.stale.elements where isItem(item) { report.failures.failed(.item(item), "\(failure)") }
             // The content is damaged in etcd. Values, messages and locks no longer wait for its items.
             if case .malformed = failure { schedule.pass(isItem) }
         }

@@ -113,46 +113,9 @@ final class ClusterSuite {
                 setBefore?.insert(key)
                 continue
             }
-            var made: [ClusterChange] = []
-            switch change.kind {
-            case .set, .removed, .present:
-                if change.author == nil, let lost {
-                    let present = cluster ?? known()
-                    made = difference(change, key, present, lost)
-                    cluster = present
-                    cluster?.apply(made)
-                } else if change.kind == .removed {
-                    made = [.value(ValueChange(key, .remove))]
-                } else if let value = change.newValue {
-                    if change.kind == .present {
-                        // A value from before the machine joined counts only if the cluster has none.
-                        let present = cluster ?? known()
-                        if present.values[change.key] == nil {
-                            made = [Self.set(key, value, base: .zero)]
-                        } else if Self.value(present.values[change.key]) != value {
-                            replaced[change.key] = value
-                        }
-                        cluster = present
-                    } else {
-                        made = [change.addend.map { .value(ValueChange(key, .add($0))) } ?? Self.set(key, value)]
-                    }
-                }
-            case .cleared:
-                // A follower of the whole suite gets one change for all of its keys.
-                made = known().values.keys.map { .value(ValueChange(Self.key(suite: name, $0), .remove)) }
-            case .rescan:
-                let isComplete = try defaults.hasDropped(sentThrough)
-                lost = Lost(since: sentThrough.sequence, isComplete: isComplete)
-                cluster = known()
-                if isComplete, let present = cluster {
-                    let here = defaults.dictionaryRepresentation()
-                    made = present.values.filter { key, value in
-                        here[key] == nil && !present.unapplied.contains(key) && Self.value(value) != nil
-                    }.map { .value(ValueChange(Self.key(suite: name, $0.key), .remove)) }
-                    cluster?.apply(made)
-                }
-            case .degraded: continue
-            }
+            // A gap between two parts of a record does not end the record.
+            if case .degraded = change.kind { continue }
+            var made = try self.changes(of: change, key, &cluster, known)
             if made.isEmpty && open == nil { continue }
             while change.parts == 1 && made.count > ClusterEntry.mostChanges {
                 let part = Array(made.suffix(ClusterEntry.mostChanges))
@@ -185,6 +148,53 @@ final class ClusterSuite {
             changes[index].time = lastTime
         }
         return changes
+    }
+
+    /// Returns the changes to be sent for one of the suite. `cluster` are the cluster's values, with the changes of this
+    /// round on top; nil until they are needed: `known` returns them.
+    private func changes(
+        of change: DefaultsChange, _ key: [UInt8], _ cluster: inout InCluster?, _ known: () -> InCluster
+    ) throws -> [ClusterChange] {
+        switch change.kind {
+        case .set, .removed, .present:
+            if change.author == nil, let lost {
+                var present = cluster ?? known()
+                let made = difference(change, key, present, lost)
+                present.apply(made)
+                cluster = present
+                return made
+            }
+            if change.kind == .removed { return [.value(ValueChange(key, .remove))] }
+            guard let value = change.newValue else { return [] }
+            if change.kind != .present {
+                return [change.addend.map { .value(ValueChange(key, .add($0))) } ?? Self.set(key, value)]
+            }
+            // A value from before the machine joined counts only if the cluster has none.
+            let present = cluster ?? known()
+            cluster = present
+            guard let other = present.values[change.key] else { return [Self.set(key, value, base: .zero)] }
+            if Self.value(other) != value { replaced[change.key] = value }
+            return []
+        // A follower of the whole suite gets one change for all of its keys.
+        case .cleared: return known().values.keys.map { .value(ValueChange(Self.key(suite: name, $0), .remove)) }
+        case .rescan: return try lose(&cluster, known)
+        case .degraded: return []
+        }
+    }
+
+    /// Notes that the position in the log was lost. Returns the removals of the keys that are gone.
+    private func lose(_ cluster: inout InCluster?, _ known: () -> InCluster) throws -> [ClusterChange] {
+        let isComplete = try defaults.hasDropped(sentThrough)
+        lost = Lost(since: sentThrough.sequence, isComplete: isComplete)
+        var present = known()
+        defer { cluster = present }
+        if !isComplete { return [] }
+        let here = defaults.dictionaryRepresentation()
+        let made: [ClusterChange] = present.values.filter { key, value in
+            here[key] == nil && !present.unapplied.contains(key) && Self.value(value) != nil
+        }.map { .value(ValueChange(Self.key(suite: name, $0.key), .remove)) }
+        present.apply(made)
+        return made
     }
 
     /// Returns the change of a key for a present value, or a removal, after the position in the log was lost.

@@ -146,7 +146,7 @@ final class DisplacedFiles {
                     full.failed(.takenOut(file), error)
                     return keep(note, file, for: max(Self.grace, full.next - monotonicNanoseconds()))
                 }
-                report.status.failure = "\(error)"
+                report.failures.failed(.takenOut(file), "\(error)")
                 return keep(note, file)
             }
         }
@@ -239,7 +239,7 @@ final class DisplacedFiles {
         for name in lost {
             do {
                 if let found = try contents.content(of: name), found.kind == .other || !digests.contains(found.digest) {
-                    let copy = FileNames.conflict(Array("recovered".utf8), .fresh()) { _ in false }
+                    let copy = FileNames.conflict(FileNames.recovered, .fresh()) { _ in false }
                     try putBack(name, found, StoredTaken(path: copy, aside: copy, expected: []), on: &disk)
                 }
                 if lost.count == 1 { try noteBoot() }
@@ -250,7 +250,7 @@ final class DisplacedFiles {
                 if FullDisk.isFull(error) {
                     full.failed(.takenOut(name), error)
                 } else {
-                    report.status.failure = "\(error)"
+                    report.failures.failed(.takenOut(name), "\(error)")
                 }
             }
         }

@@ -24,8 +24,12 @@ enum LinkEvent: Sendable {
     case watchEnded(EtcdFailure?)
     /// A content is in the directory of contents, or could not be loaded.
     case content(digest: [UInt8], by: ClusterName, ContentResult)
-    /// A lock was acquired.
-    case granted(identifier: String, grant: ClusterName)
+    /// A lock was acquired, or nothing but the number of the last entry was wanted, which is `index`.
+    case granted(identifier: String, grant: ClusterName, index: UInt64)
+    /// Whether a grant still has its lock.
+    case proven(identifier: String, grant: ClusterName, isHeld: Bool)
+    /// The state that etcd has, or why it could not be read.
+    case state(request: String, ClusterFold?, failure: String?)
     /// A new session with etcd began. The locks of the session before it are gone.
     case sessionBegan(Int64)
     case snapshotWritten(UInt64)
@@ -51,8 +55,9 @@ final class EtcdLink: Sendable {
         case read
         case commit(CommitRequest, contents: [[UInt8]])
         case snapshot([UInt8], ClusterFold.Summary)
-        case acquire(identifier: String, lock: [UInt8], grant: ClusterName)
-        case release(lock: [UInt8], grant: ClusterName)
+        case state(request: String)
+        case ask(EtcdLocks.Request)
+        case release(lock: [UInt8]?, grant: ClusterName)
         /// Locks have become free. The value has their keys.
         case locksFreed(Set<[UInt8]>)
         case lockWatchEnded(EtcdWatch)
@@ -92,6 +97,9 @@ final class EtcdLink: Sendable {
     /// The time between two renewals of the session, in seconds. Each renewal also reads the number of entries. While
     /// etcd refuses this machine, the time is twice as long.
     static let renewal = 5.0
+    /// The names of work that may fail, for people.
+    static let renewing = "renew the session"
+    static let writingSnapshot = "write a snapshot"
 
     init(
         _ configuration: EtcdConfiguration, _ keys: ClusterKeys, machine: ClusterName, host: String,
@@ -153,8 +161,8 @@ final class EtcdLink: Sendable {
             case .read?: read(client)
             case .commit(let request, let contents)?: commit(request, contents, client)
             case .snapshot(let bytes, let summary)?: write(bytes, summary, client)
-            case .acquire(let identifier, let lock, let grant)?:
-                locks.acquire(.init(identifier: identifier, lock: lock, grant: grant))
+            case .state(let request)?: readState(request, client)
+            case .ask(let request)?: locks.ask(request)
             case .release(let lock, let grant)?: locks.release(lock, grant)
             case .locksFreed(let keys)?: locks.acquireFreed(keys)
             case .lockWatchEnded(let watch)?: locks.ended(watch)
@@ -196,7 +204,7 @@ final class EtcdLink: Sendable {
             exchangeNotes(counts, client)
         } catch {
             noteRefusal(error)
-            post(.failed("renew the session", error))
+            post(.failed(Self.renewing, error))
         }
     }
 

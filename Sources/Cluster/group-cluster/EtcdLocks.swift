@@ -6,13 +6,23 @@ import GroupSystemCalls
 /// The locks that this machine requests from etcd. While another grant has one of them, a watch of all locks shows
 /// which ones become free. Used by the thread of the order.
 final class EtcdLocks {
-    struct Request {
+    struct Request: Sendable {
+        enum Aim {
+            case lock([UInt8])
+            /// Only the number of the last entry.
+            case index
+            /// Whether the grant still has this lock.
+            case proof([UInt8])
+        }
         let identifier: String
-        let lock: [UInt8]
         let grant: ClusterName
+        let aim: Aim
+        /// The lock that is wanted, if one is.
+        var lock: [UInt8]? { if case .lock(let lock) = aim { lock } else { nil } }
     }
     private enum Answer {
-        case granted
+        /// The request is done with, and its event posted.
+        case done
         /// Another grant has the lock, as of that revision.
         case held(UInt64)
         /// There is no session, so nothing was sent.
@@ -36,18 +46,20 @@ final class EtcdLocks {
 
     init(_ link: EtcdLink, _ client: EtcdClient) { (self.link, self.client) = (link, client) }
 
-    func acquire(_ request: Request) {
+    func ask(_ request: Request) {
         waiting.append(request)
         tryAcquiring { $0.identifier == request.identifier }
     }
 
     /// Tries to acquire the locks with these keys, which have become free.
-    func acquireFreed(_ keys: Set<[UInt8]>) { tryAcquiring { keys.contains(link.keys.lock($0.lock)) } }
+    func acquireFreed(_ keys: Set<[UInt8]>) {
+        tryAcquiring { request in request.lock.map { keys.contains(link.keys.lock($0)) } ?? false }
+    }
 
-    func release(_ lock: [UInt8], _ grant: ClusterName) {
+    func release(_ lock: [UInt8]?, _ grant: ClusterName) {
         let isUncertain = uncertain.remove(grant) != nil
         waiting.removeAll { $0.grant == grant }
-        if !isReleased(lock, grant) || isUncertain {
+        if let lock, !isReleased(lock, grant) || isUncertain {
             releases.append((lock, grant, until: isUncertain ? .now() + 30 : .now()))
         }
         update()
@@ -73,12 +85,12 @@ final class EtcdLocks {
         waiting = waiting.compactMap { request in
             if !isTried(request) { return request }
             switch answer(to: request) {
-            case .granted: return nil
+            case .done: return nil
             case .held(let revision): seen = min(seen ?? revision, revision)
             case .noSession: hasFailed = true
             case .none:
                 hasFailed = true
-                uncertain.insert(request.grant)
+                if request.lock != nil { uncertain.insert(request.grant) }
             }
             return request
         }
@@ -95,19 +107,33 @@ final class EtcdLocks {
     }
 
     private func answer(to request: Request) -> Answer {
-        let lease = link.session.withLock { $0 }
-        if lease == 0 { return .noSession }
-        let key = link.keys.lock(request.lock)
-        let text = Array(request.grant.text.utf8)
+        let last = EtcdOperation.range(.key(link.keys.last))
         do throws(EtcdFailure) {
-            let result = try client.transaction(
-                if: [.absent(key)], then: [.put(key, text, lease: lease)], else: [.range(.key(key))])
-            // An earlier attempt may have acquired the lock, and its answer may have been lost.
-            if !result.succeeded && result.ranges.first?.keyValues.first?.value != text {
-                return .held(result.revision)
+            let result: EtcdTransactionResult
+            switch request.aim {
+            case .lock(let lock):
+                let lease = link.session.withLock { $0 }
+                if lease == 0 { return .noSession }
+                let key = link.keys.lock(lock)
+                let text = Array(request.grant.text.utf8)
+                result = try client.transaction(
+                    if: [.absent(key)], then: [last, .put(key, text, lease: lease)], else: [last, .range(.key(key))])
+                // An earlier attempt may have acquired the lock, and its answer may have been lost.
+                if !result.succeeded && result.ranges.last?.keyValues.first?.value != text {
+                    return .held(result.revision)
+                }
+            // A transaction that only reads is linearizable, and writes nothing.
+            case .index: result = try client.transaction(then: [last])
+            case .proof(let lock):
+                let found = try client.transaction(then: [.range(.key(link.keys.lock(lock)))]).ranges.first
+                let isHeld = found?.keyValues.first?.value == Array(request.grant.text.utf8)
+                link.post(.proven(identifier: request.identifier, grant: request.grant, isHeld: isHeld))
+                return .done
             }
-            link.post(.granted(identifier: request.identifier, grant: request.grant))
-            return .granted
+            guard let range = result.ranges.first else { throw .malformed("an answer without its ranges") }
+            let index = range.keyValues.first?.version ?? 0
+            link.post(.granted(identifier: request.identifier, grant: request.grant, index: index))
+            return .done
         } catch {
             return .none
         }

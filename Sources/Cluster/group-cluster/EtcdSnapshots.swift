@@ -63,7 +63,7 @@ extension EtcdLink {
             try collect(summary, name, client)
             post(.snapshotWritten(summary.index))
         } catch {
-            post(.failed("write a snapshot", error))
+            post(.failed(Self.writingSnapshot, error))
         }
     }
 

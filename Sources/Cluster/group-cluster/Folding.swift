@@ -32,7 +32,7 @@ extension Machine {
         case .committed(let request, let entry):
             commits.ended(request)
             commits.committed()
-            report.status.failure = nil
+            report.failures.ended(.commit)
             if currentPause != nil { return }
             if history.isFollowing { try fold(arrived: entry) } else { history.keep(entry) }
         case .refused(let request, let counter, let hasToken, let hasUpload):
@@ -41,44 +41,53 @@ extension Machine {
         case .commitFailed(let request, let failure):
             commits.ended(request)
             commits.failed(isSurelyNotWritten: failure.isSurelyNotWritten, at: monotonicNanoseconds())
-            report.status.failure = "\(failure)"
+            report.failures.failed(.commit, "\(failure)", remedy: failure.remedy)
             if failure.refusal != nil { try disconnect(failure) }
         case .roomUsed(let request, let used):
             commits.ended(request)
             commits.wait(until: monotonicNanoseconds() + 1_000_000_000)
-            report.status.failure = noRoom(used)
+            report.failures.failed(.commit, noRoom(used))
         case .counted(let count):
             (report.status.count, report.readAt) = (count, Date())
+            report.failures.ended(.link(EtcdLink.renewing))
             if currentPause != nil {
                 // No reading ends the failure of a paused machine.
-                (report.status.failure, report.status.remedy) = (nil, nil)
-            } else if history.isConnected && outbox.inFlight == nil {
-                report.status.failure = nil
+                report.failures.ended(.log)
+                report.status.remedy = nil
             }
             if history.isConnected && count > fold.index { read() }
         case .watchEnded(let failure): try disconnect(failure)
         case .content(let digest, let operation, let result): take(result, digest, by: operation)
-        case .granted(let identifier, let grant): if locks.take(identifier, grant) { read() }
+        case .granted(let identifier, let grant, let index):
+            // The watch may be behind, or with a node that is parted from the others.
+            if locks.take(identifier, grant, index), index > fold.index { read() }
+        case .proven(let identifier, let grant, let isHeld): try locks.take(identifier, grant, isHeld: isHeld)
+        case .state(let request, let state, let failure): try answer(request, state, failure)
         case .sessionBegan(let session):
             try store.store { try $0.set("session", Array("\(session)".utf8)) }
             try locks.beganSession()
-        case .snapshotWritten: isWritingSnapshot = false
+        case .snapshotWritten:
+            isWritingSnapshot = false
+            report.failures.ended(.link(EtcdLink.writingSnapshot))
         case .machines(let machines): take(machines)
         case .failed(let what, let failure):
             isWritingSnapshot = false
             if failure.refusal != nil { return try disconnect(failure) }
-            if report.status.remedy == nil { report.status.failure = "\(what): \(failure)" }
+            if report.status.remedy == nil { report.failures.failed(.link(what), "\(what): \(failure)") }
         }
     }
 
     private func disconnect(_ failure: EtcdFailure?) throws {
         if let failure, let refusal = failure.refusal { return try takeRefusal(failure, refusal) }
-        if let failure { (report.status.failure, report.status.remedy) = ("\(failure)", nil) }
+        if let failure {
+            report.failures.failed(.log, "\(failure)")
+            report.status.remedy = nil
+        }
         if history.lost(at: monotonicNanoseconds()) {
             (report.status.isConnected, report.status.since) = (false, Date())
         }
         // Five failures take some 600 ms. Nearly every election of etcd is over by then.
-        if history.failures == 5, let text = report.status.failure { log("not connected: \(text); trying again") }
+        if history.failures == 5, let text = report.failures.shown?.text { log("not connected: \(text); trying again") }
     }
 
     private func take(_ reading: ClusterReading, _ cluster: UInt64) throws {
@@ -102,7 +111,7 @@ extension Machine {
             }
         } catch let damage as ClusterDamage {
             if case .newerVersion = damage { return beginPause(.newerVersion) }
-            report.status.failure = "\(damage)"
+            report.failures.failed(.log, "\(damage)")
             try disconnect(nil)
             return
         }
@@ -112,10 +121,10 @@ extension Machine {
         let (isNew, events) = history.joined()
         if isNew {
             (report.status.isConnected, report.status.since) = (true, Date())
-            (report.status.failure, report.status.remedy) = (nil, nil)
+            report.failures.ended(.log)
+            report.status.remedy = nil
             log("connected at index \(fold.index)")
         }
-        locks.read()
         for entry in events where history.isConnected { try fold(arrived: entry) }
     }
 

@@ -55,7 +55,8 @@ struct ClusterChanges: ItemChanges {
     }
 }
 
-/// Runs COMMAND while this machine has a lock of the cluster, and returns COMMAND's status.
+/// Runs COMMAND while this machine has a lock of the cluster, and returns COMMAND's status; an error if the lock was lost
+/// meanwhile.
 func lock(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
     let name = run.arguments.positional("NAME")?.validText ?? ""
@@ -69,9 +70,18 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
     defer { lock.release() }
     progress.end()
     let grant = (name: "GROUP_CLUSTER_GRANT", value: Array(lock.grant.utf8))
+    let status: ExitStatus
     do throws(Errno) {
-        return ExitStatus(rawValue: try CommandProcess.runUnderLock(command, variables: [grant], for: run))
+        status = ExitStatus(rawValue: try CommandProcess.runUnderLock(command, variables: [grant], for: run))
     } catch {
         return try CommandStartFailure.statusOrThrow(of: command, error, for: run)
     }
+    do throws(CoordinationError) {
+        try lock.finishBlocking(timeout: run.lockTimeout)
+    } catch {
+        if status == .success { throw error }
+        // COMMAND's own failure is the more important one.
+        run.complain(of: error)
+    }
+    return status
 }

@@ -129,8 +129,12 @@ enum ItemSpecifications {
         ],
         trailingCommand: .required,
         description: [
-            "The lock ends with COMMAND, with this command, or with the machine's connection to etcd: after that, another machine may have it although COMMAND runs. What must not be done by two machines at once is therefore to be done by group-cluster update --locked, which the cluster refuses once the lock is lost. COMMAND finds the name of the grant in GROUP_CLUSTER_GRANT."
+            "The lock ends with COMMAND, with this command, or 15 s after the machine was last connected to etcd: after that, another machine may have it although COMMAND runs. Then this command ends with status 4, and with 69 where etcd does not say in time whether the lock was held to the end; COMMAND's own failure comes first. What must not be done by two machines at once is therefore to be done by group-cluster update --locked, which the cluster refuses once the lock is lost. COMMAND finds the name of the grant in GROUP_CLUSTER_GRANT."
         ],
         examples: [HelpEntry("group-cluster lock ./shared/ nightly -- ./report", "One report, on one machine.")],
-        exitStatuses: statuses(without: "3", "4", "76") + [HelpEntry("N", "COMMAND's status")])
+        exitStatuses: statuses(without: "3", "4", "69", "76") + [
+            HelpEntry("4", "the lock was lost while COMMAND ran; another machine may have had it"),
+            HelpEntry("69", "the cluster was not reached, at the beginning or at the end of COMMAND"),
+            HelpEntry("N", "COMMAND's status"),
+        ])
 }

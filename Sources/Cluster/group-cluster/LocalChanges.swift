@@ -30,7 +30,7 @@ extension Machine {
         noteChanged(time: now)
         if !changedItems.isEmpty {
             // A program that is started anew looks for what is missing again: it reads the records of before.
-            if disk.missing.isEmpty { toStore.cursor = follower.cursor }
+            if disk.isCertain { toStore.cursor = follower.cursor }
             // The check counts all items, so it is made only if an item is gone, or may be back.
             if removals.isWithholding || changedItems.contains(where: { disk.tree[$0.local] == nil }) {
                 checkRemovals()
@@ -50,14 +50,14 @@ extension Machine {
     /// What is renamed without a pause can be missed each time. It stays missing then, and is neither sent nor changed
     /// before the next round.
     private func findMissing() throws {
-        for _ in 0..<Self.mostBarriers where !disk.missing.isEmpty {
-            let last = disk.missing.lastLook
+        for _ in 0..<Self.mostBarriers where !disk.isCertain {
+            let (last, ahead) = (disk.missing.lastLook, disk.ahead)
             let isComplete: Bool
             do {
-                isComplete = try container.recordUncoordinatedChanges()
+                isComplete = try container.recordUncoordinatedChanges(comparing: false)
             } catch {
                 // As on a full disk: the items stay missing.
-                report.status.failure = "\(error)"
+                report.failures.failed(.looking, "\(error)")
                 return
             }
             // A coordinated change is announced until it is in the journal, so this is to be asked before reading.
@@ -67,7 +67,10 @@ extension Machine {
                 changing[path] = container.isBeingChanged(ItemPath(bytes: path))
             }
             while let change = try follower.next(timeout: .zero) { try look(at: change) }
-            if isComplete { disk.forgetGone(barrierAfter: last) { changing[$0] ?? true } }
+            if isComplete {
+                try disk.lookAgain(at: ahead)
+                disk.forgetGone(barrierAfter: last) { changing[$0] ?? true }
+            }
         }
     }
 
@@ -87,6 +90,7 @@ extension Machine {
     }
 
     func noteChanged(time: Int64) {
+        removals.note(meant: disk.takeWithdrawn())
         for local in disk.takeChanged() { changedItems.append((local, time)) }
     }
 
@@ -102,21 +106,27 @@ extension Machine {
             removals.note(meant: [item] + disk.tree.descendants(of: item))
         }
         if case .moved(let old) = change.kind {
-            return try disk.look(atMoveFrom: old.bytes, to: change.path.bytes)
+            try disk.look(atMoveFrom: old.bytes, to: change.path.bytes)
+            disk.noteJournal(hasItem: false, at: old.bytes)
+        } else {
+            if let other = change.kind.otherPath {
+                try disk.look(at: other.bytes)
+                disk.noteJournal(hasItem: true, at: other.bytes)
+            }
+            try disk.look(at: change.path.bytes)
         }
-        if let other = change.kind.otherPath { try disk.look(at: other.bytes) }
-        try disk.look(at: change.path.bytes)
+        disk.noteJournal(hasItem: change.kind != .removed, at: change.path.bytes)
     }
 
     /// Withholds removals if most items are gone, and lets them be sent if all items are back: see `RemovalGuard`.
     func checkRemovals() {
         mustCheckRemovals = false
-        // What is in flight has no base yet, and would get two.
-        if removals.isWithholding && outbox.inFlight == nil { mirror.takeBack(on: disk.tree, in: fold.tree) }
-        switch removals.check(mirror, disk.tree) {
+        // A directory that was made anew is another item. What is in flight has no base yet, and would get two.
+        if outbox.inFlight == nil { mirror.takeBack(on: disk.tree, in: fold.tree) }
+        switch removals.check(mirror, disk.tree, at: monotonicNanoseconds()) {
         case .began: log("withheld: \(Acceptance.reasonToWithhold); see 'group-cluster accept'")
         case .ended:
-            log("going on: all items are there again")
+            log("going on: nothing is withheld any more")
             addRemovals()
         case nil: return
         }

@@ -27,36 +27,20 @@ struct LocalDisk {
     private(set) var ignored = IgnoredItems()
     /// Items that were not found at their paths, and may turn up at another one.
     private(set) var missing = MissingItems()
+    /// Items that were found at a path at which the journal does not have them: it has not come that far, or never does,
+    /// as two renames may have one record. They may be at another path by now.
+    private(set) var ahead: Set<LocalItem> = []
     /// Items that differ from what is stored (`toStore`), and items that `takeChanged` has yet to return (`changed`).
     private var toStore: Set<LocalItem> = []
     private var changed: Worklist<LocalItem> = .init()
+    /// Files that have become too large to be mirrored, to be returned by `takeWithdrawn`.
+    private var withdrawn: [LocalItem] = []
     private var isLookingAtAll = false
-    private let root: Root
-
-    /// The container's directory. Copies of this value share it.
-    private final class Root: Sendable {
-        let descriptor: FileDescriptor
-        let status: FileStatus
-        init(_ descriptor: consuming FileDescriptor) throws(Errno) {
-            status = try descriptor.status()
-            self.descriptor = descriptor
-        }
-
-        /// Returns whether a file is on another file system, or on a mount of its own, as a bind mount is.
-        func isOther(_ other: FileStatus) -> Bool {
-            other.mountID != status.mountID || other.isDirectory && other.device != status.device
-        }
-    }
+    let root: ContainerRoot
 
     init(_ container: Container) throws {
-        root = try Root(try FileDescriptor.open(path: container.path.bytes, [.reading, .directory]))
+        root = try ContainerRoot(try FileDescriptor.open(path: container.path.bytes, [.reading, .directory]))
     }
-
-    /// Writes everything that was changed in the container's file system to the disk. System calls: syncfs(2)
-    func synchronize() throws(Errno) { try root.descriptor.synchronizeFileSystem() }
-
-    /// Writes a directory to the disk. System calls: fsync(2)
-    func synchronize(directory: LocalItem) throws(Errno) { try open(directory: directory).synchronize() }
 
     // MARK: Paths
 
@@ -77,30 +61,6 @@ struct LocalDisk {
             item = next
         }
         return item
-    }
-
-    /// Opens the directory of an item. No symbolic link on the path leads out of the container.
-    func open(directory item: LocalItem) throws(Errno) -> FileDescriptor {
-        if item == .root {
-            return try FileDescriptor.open([UInt8(ascii: ".")], in: root.descriptor, [.reading, .directory])
-        }
-        return try FileDescriptor.open(path(of: item), in: root.descriptor, [.reading, .directory])
-    }
-
-    func open(file item: LocalItem) throws(Errno) -> FileDescriptor {
-        try FileDescriptor.open(path(of: item), in: root.descriptor, .readingItself)
-    }
-
-    /// Moves a file of the directory of contents to a path.
-    func move(_ name: [UInt8], of contents: ContentFiles, to path: [UInt8]) throws(CoordinationError) {
-        do throws(Errno) {
-            let start = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
-            let directory = start == 0 ? [UInt8(ascii: ".")] : Array(path[..<(start - 1)])
-            let goal = try FileDescriptor.open(directory, in: root.descriptor, [.reading, .directory])
-            try contents.move(name, to: Array(path[start...]), in: goal)
-        } catch {
-            throw CoordinationError(error, operation: "move", item: printable(path))
-        }
     }
 
     func mark(of item: LocalItem) -> Mark? { marks[item] }
@@ -145,7 +105,7 @@ struct LocalDisk {
                 unmirrored[path] = Self.tooLong
             } else if Self.isGone(error) {
                 // A mounted file system hides the item. A hidden item is not gone.
-                if let known, !isHidden(path) { missing.insert(known) }
+                if let known, !root.isHidden(path) { missing.insert(known) }
             } else {
                 throw error
             }
@@ -156,8 +116,12 @@ struct LocalDisk {
             try ignoring && known == nil && isIgnored(name, in: parent, path, isDirectory: status.isDirectory)
         if isIgnored && byInode[status.inode] == nil { return ignored.insert(name, in: parent) }
         guard let kind = kind(of: status, name, path) else {
-            // An item that was mirrored before is not removed on other machines while anything is at its path.
-            if let known { missing.remove(known) }
+            // An item that was mirrored before is not removed on other machines while anything is at its path; but of a
+            // file that has become too large they have only the beginning, or what was there before.
+            if let known {
+                missing.remove(known)
+                if status.isRegularFile && status.size > Self.largestFile { withdraw(known) }
+            }
             return
         }
         var item = known
@@ -171,7 +135,7 @@ struct LocalDisk {
             if let known { displace(known) }
             put(other, LocalTree.Node(parent, name, tree[other]?.content ?? ItemContent(kind)))
             item = other
-        } else if let known, tree[known]?.content.kind != kind {
+        } else if let known, tree[known]?.content.kind != kind || kind == .directory && isOther(known, status) {
             displace(known)
             item = nil
         }
@@ -191,6 +155,7 @@ struct LocalDisk {
         missing.remove(found)
         set(found, markRead)
         put(found, LocalTree.Node(parent, name, content))
+        if found != known { ahead.insert(found) }
         if kind == .directory && !isLookingAtAll {
             // A directory that was moved in, or was not mirrored before, comes with items that have no changes of their
             // own. Changes in it from before the move were looked for at the old path.
@@ -243,6 +208,22 @@ struct LocalDisk {
         put(item, LocalTree.Node(parent, name, node.content))
     }
 
+    /// Notes whether the journal has an item at a path, behind the record that was read last. What was found there is ahead
+    /// of the journal if it has none.
+    mutating func noteJournal(hasItem: Bool, at path: [UInt8]) {
+        guard let item = item(at: path) else { return }
+        if hasItem { ahead.remove(item) } else if !missing.contains(item) { ahead.insert(item) }
+    }
+
+    /// Looks again at items that were ahead of the journal, when a barrier that was sent later is answered, and the journal
+    /// was read.
+    mutating func lookAgain(at items: Set<LocalItem>) throws {
+        for item in items where ahead.remove(item) != nil && tree[item] != nil { try look(at: path(of: item)) }
+    }
+
+    /// Whether each item is where the journal has it.
+    var isCertain: Bool { missing.isEmpty && ahead.isEmpty }
+
     /// Forgets the missing items that are gone: see `MissingItems.gone`.
     mutating func forgetGone(barrierAfter look: UInt64, mayBeChanging: (_ path: [UInt8]) -> Bool) {
         let gone = missing.gone(barrierAfter: look, in: tree) { item in mayBeChanging(path(of: item)) }
@@ -250,7 +231,10 @@ struct LocalDisk {
     }
 
     /// Returns whether an item may be at another path than it is known at, as it or a directory around it is missing.
-    func mayBeElsewhere(_ item: LocalItem) -> Bool { missing.mayBeElsewhere(item, in: tree) }
+    func mayBeElsewhere(_ item: LocalItem) -> Bool {
+        missing.mayBeElsewhere(item, in: tree) || ahead.contains(item)
+            || tree.ancestors(item).contains(where: ahead.contains)
+    }
 
     /// Lets `takeChanged` return an item, once it is certain where the item is.
     mutating func noteChanged(_ item: LocalItem) { changed.insert(item) }
@@ -267,21 +251,15 @@ struct LocalDisk {
         }
     }
 
+    /// Returns whether a directory is another one than the item that was known there. That item was removed, or moved. (A
+    /// file is taken for the same item: editors save it by a new one with its name.)
+    private func isOther(_ known: LocalItem, _ found: FileStatus) -> Bool {
+        marks[known].map { $0.inode != 0 && $0.inode != found.inode } ?? false
+    }
+
     private static let tooLong = "its path is too long"
 
-    /// Returns whether something is mounted on a directory of a path.
-    private func isHidden(_ path: [UInt8]) -> Bool {
-        path.indices.contains { slash in
-            guard path[slash] == UInt8(ascii: "/"), let above = try? status(of: Array(path[..<slash])) else {
-                return false
-            }
-            return root.isOther(above)
-        }
-    }
-
-    private func status(of path: [UInt8]) throws(Errno) -> FileStatus {
-        try FileDescriptor.open(path, in: root.descriptor, [.pathOnly, .notFollowing]).status()
-    }
+    private func status(of path: [UInt8]) throws(Errno) -> FileStatus { try root.status(of: path) }
 
     /// Returns the kind that an item has in the cluster. Returns nil for what is not mirrored, and notes the reason.
     private mutating func kind(of status: FileStatus, _ name: FileName, _ path: [UInt8]) -> ItemContent.Kind? {
@@ -295,7 +273,7 @@ struct LocalDisk {
         } else if root.isOther(status) {
             reason = "it is on another file system, or mounted"
         } else if status.isDirectory {
-            if isContainer(path) {
+            if root.isContainer(path) {
                 reason = "it is another container"
             } else {
                 kind = .directory
@@ -311,10 +289,6 @@ struct LocalDisk {
         }
         unmirrored[path] = reason
         return kind
-    }
-
-    private func isContainer(_ path: [UInt8]) -> Bool {
-        (try? self.status(of: path + Array("/.group".utf8)))?.isDirectory == true
     }
 
     private mutating func content(of path: [UInt8], _ status: FileStatus, _ kind: ItemContent.Kind) throws
@@ -463,12 +437,25 @@ struct LocalDisk {
         for item in tree.descendants(of: item).reversed() + [item] {
             if let mark = marks.removeValue(forKey: item), byInode[mark.inode] == item { byInode[mark.inode] = nil }
             missing.remove(item)
+            ahead.remove(item)
             if let node = tree[item] { ignored.noteLeft(node) }
             tree.put(item, nil)
             ignored.forget(item)
             changed.insert(item)
             toStore.insert(item)
         }
+    }
+
+    /// Forgets a file that is not to be mirrored any more.
+    private mutating func withdraw(_ item: LocalItem) {
+        withdrawn.append(item)
+        forget(item)
+    }
+
+    /// Returns the items that were withdrawn since the last call.
+    mutating func takeWithdrawn() -> [LocalItem] {
+        defer { withdrawn = [] }
+        return withdrawn
     }
 
     /// Takes an item from its path, where another one is now, until it is found elsewhere or is gone.
@@ -492,7 +479,7 @@ struct LocalDisk {
     mutating func takeChanged() -> [LocalItem] {
         let all = changed.elements
         changed = .init()
-        if missing.isEmpty { return all }
+        if isCertain { return all }
         for item in all where mayBeElsewhere(item) { changed.insert(item) }
         return all.filter { !changed.contains($0) }
     }

@@ -8,12 +8,13 @@ import GroupContainer
 ///     waiting ── etcd gives the lock ──▶ given ── all before it is applied ──▶ granted ── lost, released ──▶ ended
 ///
 /// A process gets the lock only when this machine has applied every entry that was committed before the grant. So it
-/// sees all changes of the lock's former holders.
+/// sees all changes of the lock's former holders. A process that wants nothing but that (`ClusterLock.isBarrier`) gets
+/// its grant in the same way, and has no lock in etcd.
 final class Locks {
     private struct Grant {
         var identifier: String
-        /// Whether the log was read after etcd gave the lock, so that all entries before the grant are known.
-        var isRead = false
+        /// The number of the last entry before the grant.
+        var index: UInt64
     }
 
     private let container: Container
@@ -23,6 +24,8 @@ final class Locks {
     /// The names of the grants that were requested, by the names of the requests.
     private var names: [String: ClusterName] = [:]
     private var given: [Grant] = []
+    /// The grants for which etcd is asked whether they still have their locks.
+    private var asked: Set<ClusterName> = []
 
     init(_ container: Container, _ records: ClusterRecords, _ book: RecordBook, _ link: EtcdLink) {
         self.container = container
@@ -40,15 +43,23 @@ final class Locks {
             let isWanted =
                 try !lock.isGivenUp && Presence.isThere(ClusterRecords.presence(lock.identifier), in: container)
             if let grant = names[lock.identifier] {
-                if isWanted && lock.state != .ended { continue }
+                if isWanted && lock.state != .ended {
+                    if lock.state == .granted, lock.proof == .wanted, asked.insert(grant).inserted {
+                        let aim = EtcdLocks.Request.Aim.proof(Array(lock.lock.utf8))
+                        link.send(.ask(.init(identifier: lock.identifier, grant: grant, aim: aim)))
+                    }
+                    continue
+                }
                 names[lock.identifier] = nil
+                asked.remove(grant)
                 given.removeAll { $0.identifier == lock.identifier }
-                link.send(.release(lock: Array(lock.lock.utf8), grant: grant))
+                link.send(.release(lock: lock.inEtcd, grant: grant))
                 try records.remove(lock: lock.identifier)
             } else if lock.state == .waiting && isWanted {
                 let grant = ClusterName.fresh()
                 names[lock.identifier] = grant
-                link.send(.acquire(identifier: lock.identifier, lock: Array(lock.lock.utf8), grant: grant))
+                let aim = lock.inEtcd.map { EtcdLocks.Request.Aim.lock($0) } ?? .index
+                link.send(.ask(.init(identifier: lock.identifier, grant: grant, aim: aim)))
             } else if lock.state == .granted {
                 // An earlier run of the program got this grant, for a session that has ended or will end.
                 try end(lock.identifier)
@@ -59,22 +70,31 @@ final class Locks {
         try book.update()
     }
 
-    /// Notes that etcd gave a lock. Returns whether the log must be read now.
-    func take(_ identifier: String, _ grant: ClusterName) -> Bool {
+    /// Notes that etcd gave a lock, behind the entry with that index. Returns whether it is still wanted.
+    func take(_ identifier: String, _ grant: ClusterName, _ index: UInt64) -> Bool {
         guard names[identifier] == grant else { return false }
-        given.append(Grant(identifier: identifier))
+        given.append(Grant(identifier: identifier, index: index))
         return true
     }
 
-    /// Notes that the log was read.
-    func read() { for index in given.indices { given[index].isRead = true } }
+    /// Notes whether a grant still has its lock.
+    func take(_ identifier: String, _ grant: ClusterName, isHeld: Bool) throws {
+        guard names[identifier] == grant else { return }
+        asked.remove(grant)
+        if !isHeld { return try end(identifier) }
+        try records.update(lock: identifier) { lock in
+            if lock.state != .granted || lock.proof != .wanted { return false }
+            lock.proof = .given
+            return true
+        }
+    }
 
-    /// Whether a lock was given, and all entries before it are known.
-    var hasGiven: Bool { given.contains(where: \.isRead) }
+    /// Returns whether a lock was given, and all entries before it are known.
+    func hasGiven(upTo index: UInt64) -> Bool { given.contains { $0.index <= index } }
 
-    /// Grants the locks that were given. To be called when all entries that are known are applied.
-    func grant() throws {
-        for grant in given where grant.isRead {
+    /// Grants the locks that were given. To be called when all entries up to `index` are applied.
+    func grant(upTo index: UInt64) throws {
+        for grant in given where grant.index <= index {
             guard let name = names[grant.identifier] else { continue }
             try records.update(lock: grant.identifier) { lock in
                 if lock.state != .waiting { return false }
@@ -82,20 +102,20 @@ final class Locks {
                 return true
             }
         }
-        given.removeAll { $0.isRead }
+        given.removeAll { $0.index <= index }
     }
 
     /// Requests the awaited locks again, in a new session of etcd. The locks of the old session are gone, and so a
     /// grant that came before its end is void.
     func beganSession() throws {
         try book.update()
-        for lock in book.locks.values {
+        for lock in book.locks.values where lock.inEtcd != nil {
             switch lock.state {
             case .granted: try end(lock.identifier)
             case .waiting:
                 guard let grant = names.removeValue(forKey: lock.identifier) else { continue }
                 given.removeAll { $0.identifier == lock.identifier }
-                link.send(.release(lock: Array(lock.lock.utf8), grant: grant))
+                link.send(.release(lock: lock.inEtcd, grant: grant))
             case .ended: continue
             }
         }
@@ -110,4 +130,9 @@ final class Locks {
             return true
         }
     }
+}
+
+extension ClusterLockRequest {
+    /// The name of the lock in etcd; nil where the request is for no lock.
+    fileprivate var inEtcd: [UInt8]? { ClusterLock.isBarrier(lock) ? nil : Array(lock.utf8) }
 }

@@ -82,6 +82,8 @@ final class Machine {
     var mustCheckRemovals = false
     private var nextLockCheck: Int64 = 0
     let recordsChanged = Guarded(true)
+    /// The requests for the cluster's state that etcd is asked for.
+    var statesAsked: Set<String> = []
     /// When the other machines were read.
     var machinesReadAt: Date?
     /// The parts of the fold and of the outbox that were changed since they were stored.
@@ -237,8 +239,19 @@ final class Machine {
         case toJoinAnew(decision: String)
     }
 
-    /// Forgets the work that lacked room and is done by now, or is not wanted any more.
+    /// Forgets the failures of work that is done by now, or is not wanted any more, and the work that lacked room.
     private func noteRoom() {
+        report.failures.keep { work in
+            switch work {
+            case .log: !history.isConnected
+            case .commit: outbox.inFlight != nil
+            case .link: true
+            case .item(let item): mirror.stale.contains(item)
+            case .values: suites.areDirty
+            case .takenOut(let file): displaced.waits(file)
+            case .looking: !disk.isCertain
+            }
+        }
         if !full.isFull { return }
         if let failure = full.takeNews() { log(failure) }
         full.keep { work in
@@ -271,7 +284,7 @@ final class Machine {
         if outbox.request != nil && !commits.isAwaited && history.isConnected { times.append(commits.next) }
         if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
         if locks.areWatched { times.append(nextLockCheck) }
-        if !disk.missing.isEmpty { times.append(monotonicNanoseconds() + 20_000_000) }
+        if !disk.isCertain { times.append(monotonicNanoseconds() + 20_000_000) }
         // Requests that wait for earlier changes of suites are looked at again.
         if recordsChanged.withLock({ $0 }) { times.append(monotonicNanoseconds() + 20_000_000) }
         return times.min()
@@ -337,7 +350,7 @@ final class Machine {
         }
         if full.isFull { tryAgain(now) }
         try finishAccepted()
-        if history.isConnected && locks.hasGiven && isCaughtUp { try locks.grant() }
+        if history.isConnected && locks.hasGiven(upTo: fold.index) && isCaughtUp { try locks.grant(upTo: fold.index) }
         let isAwaited = !requests.isEmpty || outbox.waitingCount >= Self.mostAtOnce
         if outbox.inFlight == nil && history.isConnected && requests.nextRetry == nil
             && (isAwaited || sendingPace.next <= now)

@@ -6,9 +6,10 @@ import GroupEtcd
 import GroupSystemCalls
 
 extension EtcdLink {
-    private func note(_ index: UInt64) -> EtcdOperation {
-        let seconds = Int64(Date().timeIntervalSince1970)
-        return .put(keys.note(of: machine), MachineNote(index: index, seconds: seconds, host: host).bytes)
+    private func put(_ note: MachineNote) -> EtcdOperation {
+        var note = note
+        note.seconds = Int64(Date().timeIntervalSince1970)
+        return .put(keys.note(of: machine), note.bytes)
     }
 
     /// The ranges of the machines' sessions and notes.
@@ -25,12 +26,12 @@ extension EtcdLink {
         return (ranges.first?.keyValues.first?.version ?? 0, ranges.dropFirst().map(\.count))
     }
 
-    /// Notes how far this machine is, and reads what the others have noted, if it is time. No failure of that matters:
+    /// Notes how this machine is, and reads what the others have noted, if it is time. No failure of that matters:
     /// a later renewal does it.
     func exchangeNotes(_ counts: (entries: UInt64, keys: [UInt64]), _ client: EtcdClient) {
-        let index = notes.withLock { $0.indexToNote(at: monotonicNanoseconds()) }
+        let note = notes.withLock { $0.noteToWrite(at: monotonicNanoseconds()) }
         do throws(EtcdFailure) {
-            if let index { try client.transaction(then: [note(index)]) }
+            if let note { try client.transaction(then: [put(note)]) }
             let isDue = notes.withLock { notes in
                 notes.isReadingDue(keys: counts.keys, count: counts.entries, at: monotonicNanoseconds())
             }
@@ -47,16 +48,16 @@ extension EtcdLink {
             post(.machines(found))
         } catch {
             notes.withLock { notes in
-                if index != nil { notes.noted = nil }
+                if note != nil { notes.noted = nil }
                 notes.keys = nil
             }
         }
     }
 
-    /// Notes how far this machine is when its program ends.
+    /// Notes how this machine is when its program ends.
     func noteEnd(_ client: EtcdClient) {
-        guard let index = notes.withLock({ $0.index }) else { return }
-        _ = Self.failure { () throws(EtcdFailure) in _ = try client.transaction(then: [note(index)]) }
+        guard let note = notes.withLock({ $0.present }) else { return }
+        _ = Self.failure { () throws(EtcdFailure) in _ = try client.transaction(then: [put(note)]) }
     }
 }
 
@@ -102,9 +103,14 @@ extension Machine {
             let last = before[other.machine.text]
             // A session that was found at the last look was seen then.
             let seen = other.isRunning ? nil : last?.isRunning == true ? machinesReadAt : last?.seenAt
-            return ClusterStatus.Machine(
+            var machine = ClusterStatus.Machine(
                 machine: other.machine.text, host: other.host, isRunning: other.isRunning, index: other.note?.index,
                 seenAt: seen, notedAt: other.note.map { Date(timeIntervalSince1970: Double($0.seconds)) })
+            if let differences = other.note?.differences, !differences.isEmpty {
+                machine.withheld = differences.withheld
+                machine.unmirrored = .init(count: differences.unmirrored, first: differences.items)
+            }
+            return machine
         }
         machinesReadAt = Date()
     }

@@ -11,8 +11,8 @@ import GroupEtcd
 // If it has never found one, the time in the note is shown, which is by the other machine's clock. Times of two clocks
 // are never compared.
 //
-// A machine writes its note when its index has moved: after five seconds at first, and once a minute while the index
-// goes on moving. Its program writes the note once more when it ends. A machine at rest writes nothing. Every five
+// A machine writes its note when its index has moved, or when it differs from the others in another way than it has noted
+// (`MachineNote.Differences`): after five seconds at first, and once a minute while that goes on. Its program writes the note once more when it ends. A machine at rest writes nothing. Every five
 // seconds, each machine requests the number of sessions and notes, which etcd has in memory. The keys themselves are
 // read if their number has changed, a few times after the log has grown, and once a minute.
 
@@ -52,10 +52,10 @@ struct OtherMachine: Equatable, Sendable {
 
 /// What the thread of the order has to know from one renewal of the session to the next.
 struct MachineNotes: Sendable {
-    /// The index of this machine; nil before its state is known.
-    var index: UInt64?
-    /// The index of the note that was written last.
-    var noted: UInt64?
+    /// What this machine would note, without a time; nil before its state is known.
+    var present: MachineNote?
+    /// What was noted last.
+    var noted: MachineNote?
     var writing = Rarely()
     /// The numbers of sessions, notes and entries when the machines were read last, and when the last has changed.
     var keys: [UInt64]?
@@ -69,11 +69,11 @@ struct MachineNotes: Sendable {
     private static let echo: Int64 = 90_000_000_000
     private static let longest: Int64 = 60_000_000_000
 
-    /// Returns the index that is to be noted now, and counts it as noted. Returns nil if none is to be noted.
-    mutating func indexToNote(at now: Int64) -> UInt64? {
-        guard let index, index != noted, writing.isDue(at: now) else { return nil }
-        noted = index
-        return index
+    /// Returns what is to be noted now, and counts it as noted. Returns nil if nothing is to be noted.
+    mutating func noteToWrite(at now: Int64) -> MachineNote? {
+        guard let present, present != noted, writing.isDue(at: now) else { return nil }
+        noted = present
+        return present
     }
 
     /// Returns whether the machines are to be read now. If so, they count as read.

@@ -23,7 +23,7 @@ extension Machine {
     func accept(_ decision: ClusterDecision) throws {
         let withheld = removals.withheldCount(mirror, disk.tree)
         switch decision.kind {
-        case .joinAnew where currentPause == .otherHistory:
+        case .joinAnew where currentPause == .otherHistory, .repair where currentPause == nil:
             acceptedHistory = decision.name
             return
         case .sendRemovals where removals.isWithholding && withheld <= decision.removals:
@@ -35,7 +35,8 @@ extension Machine {
             try records.answer(ClusterDecision.done, to: decision.name)
         case .sendRemovals where removals.isWithholding:
             try records.answer("\(withheld) removals are withheld by now", to: decision.name)
-        case .joinAnew, .sendRemovals: try records.answer("there is nothing to accept any more", to: decision.name)
+        case .joinAnew, .sendRemovals, .repair:
+            try records.answer("there is nothing to accept any more", to: decision.name)
         }
         try book.update()
     }

@@ -7,6 +7,7 @@ final class RecordBook {
     private(set) var requests: [String: ClusterRequest] = [:]
     private(set) var locks: [String: ClusterLockRequest] = [:]
     private(set) var posts: [String: RelayedPost] = [:]
+    private(set) var states: [String: ClusterStateRequest] = [:]
     /// The decision of a person.
     private(set) var decision: ClusterDecision?
     private let records: ClusterRecords
@@ -25,7 +26,7 @@ final class RecordBook {
             switch change.kind {
             case .set, .removed, .present: note(change.key)
             case .cleared, .rescan:
-                (requests, locks, posts, decision) = ([:], [:], [:], nil)
+                (requests, locks, posts, states, decision) = ([:], [:], [:], [:], nil)
                 for key in records.keys { note(key) }
             case .degraded: continue
             }
@@ -43,6 +44,7 @@ final class RecordBook {
         case .request(let name): requests[name] = records.request(name).flatMap { $0.operation == name ? $0 : nil }
         case .lock(let name): locks[name] = records.lock(name).flatMap { $0.identifier == name ? $0 : nil }
         case .post(let name): posts[name] = records.post(name).flatMap { $0.identifier == name ? $0 : nil }
+        case .state(let name): states[name] = records.stateRequest(name).flatMap { $0.name == name ? $0 : nil }
         case .decision: decision = records.decision
         case nil: return
         }

@@ -24,7 +24,8 @@ extension Machine {
         if report.status.remedy != remedy {
             log("not connected: \(failure); \(remedy); trying again every \(Self.pauseOfRefusal / 1_000_000_000) s")
         }
-        (report.status.failure, report.status.remedy) = ("\(failure)", remedy)
+        report.failures.failed(.log, "\(failure)")
+        report.status.remedy = remedy
         if history.refused(at: monotonicNanoseconds(), pause: Self.pauseOfRefusal) {
             (report.status.isConnected, report.status.since) = (false, Date())
         }
@@ -58,6 +59,16 @@ extension MachineIdentity {
                 + "certificates name (--etcd)"
         case .noGateway: "state the addresses for clients of etcd 3.4 or later, with its JSON gateway on (--etcd)"
         }
+    }
+}
+
+extension EtcdFailure {
+    /// What a person has to do about a failure that is no refusal; nil where it may end by itself.
+    var remedy: String? {
+        guard case .noSpace = self else { return nil }
+        return
+            "give each node of etcd a larger quota (--quota-backend-bytes) and start it anew, and run 'etcdctl alarm "
+            + "disarm'; 'The space of etcd' in the guide has all steps"
     }
 }
 

@@ -11,6 +11,8 @@ import GroupSystemCalls
 /// thread.
 final class Report {
     var status: ClusterStatus
+    /// What has failed, and is tried again.
+    var failures = Failures()
     /// The time at which the number of the cluster's entries was read.
     var readAt: Date?
     private var lines: [String] = []
@@ -67,6 +69,9 @@ final class Report {
         }
     }
 
+    /// Returns whether a copy was reported that is still there.
+    func hasNoted(conflict copy: [UInt8]) -> Bool { status.conflicts.contains { Array($0.path) == copy } }
+
     /// Stores the conflicts if `note` could not. To be called within `store` only.
     func storeIfNeeded(_ store: StateStore) throws {
         if hasUnstoredConflicts { try storeConflicts(store) }
@@ -104,7 +109,8 @@ final class Report {
     /// The status with the failure that is shown: a full disk comes before any other one.
     private var stated: ClusterStatus {
         var stated = status
-        stated.failure = full.failure ?? status.failure
+        stated.failure = full.failure ?? failures.shown?.text
+        if full.failure == nil { stated.remedy = status.remedy ?? failures.shown?.remedy }
         return stated
     }
 

@@ -69,6 +69,7 @@ extension Machine {
             try records.remove(request: each.request.operation)
         }
         try locks.takeRecords()
+        try takeStateRequests()
         try sweep(Set(recorded.filter { !$0.request.state.isOver }.map(\.request.operation)))
     }
 
@@ -87,7 +88,8 @@ extension Machine {
     private var unreachable: String {
         if let pause = currentPause { return "the cluster's program is paused: \(pause.reason)" }
         return history.isConnected
-            ? "it was not sent in time" : "the cluster is not connected\(report.status.failure.map { ": \($0)" } ?? "")"
+            ? "it was not sent in time"
+            : "the cluster is not connected\(report.failures.shown.map { ": \($0.text)" } ?? "")"
     }
 
     /// Finds the fate of a request that was folded before the last run could record it. Returns false if the request is

@@ -80,6 +80,29 @@ let groupClusterSpecification = CommandSpecification(
             ],
             exitStatuses: statuses),
         CommandSpecification(
+            name: "verify",
+            summary: "Compares this machine with the cluster, and prints what differs.",
+            usage: ["group-cluster verify GROUP [--repair]"],
+            options: [
+                .flag(
+                    "repair",
+                    help:
+                        "If something differs, let the machine join anew: the cluster's contents count, and what differs here gets a conflict name."
+                )
+            ],
+            positionals: [group],
+            description: [
+                "It reads the whole log from etcd, waits until the machine has applied it and has nothing to send, reads all files, keys and channels here, and compares. What differs is stated without its content, and with the reason if the machine knows one. Of a channel, the number of messages is compared. While the cluster is being changed, it compares again, within --timeout.",
+                "With --repair, values that the cluster has others of are written to a file that 'status' names, and the machine gets a new name: the other machines list the old one until it is taken off.",
+            ],
+            examples: [HelpEntry("group-cluster verify ./shared/", "Is everything here as on the other machines?")],
+            exitStatuses: [
+                HelpEntry("0", "everything is equal"), HelpEntry("1", "something differs"),
+                HelpEntry("64", "wrong usage"), HelpEntry("66", "no such group, or it is in no cluster"),
+                HelpEntry("69", "the program does not run or is paused, or etcd was not reached"),
+                HelpEntry("75", "something differs, but the machine has not come to rest in time"),
+            ]),
+        CommandSpecification(
             name: "accept",
             summary: "Goes on with a restored etcd or another one, or sends the removals that are withheld.",
             usage: ["group-cluster accept GROUP"], positionals: [group],

@@ -183,7 +183,7 @@ enum StateRow {
     /// The items that coordinated changes have removed.
     static let meantRemovals = "removals"
     /// There while removals are withheld.
-    static let withheldRemovals = "withheld removals"
+    static let withheldRemovals = "withheld items"
     /// The raw value of a `Pause`.
     static let pause = "pause"
 

@@ -58,7 +58,6 @@ extension Machine {
 
     func showStatus(force: Bool) throws {
         report.status.index = fold.index
-        if history.hasRead { link.notes.withLock { $0.index = fold.index } }
         report.status.count = max(report.status.count, fold.index)
         report.status.toApply = mirror.stale.count
         let lacking = full.lacking.count { if case .sent(let local) = $0 { !outbox.waits(local) } else { false } }
@@ -71,6 +70,16 @@ extension Machine {
             .init(path: printable($0.key), reason: $0.value)
         }
         report.status.ignored = disk.statedIgnored
+        if history.hasRead {
+            let note = MachineNote(
+                index: fold.index, seconds: 0, host: identity.host,
+                .init(
+                    withheld: withheld, unmirrored: unmirrored.count,
+                    items: report.status.unmirrored.prefix(MachineNote.Differences.most).map {
+                        "\($0.path): \($0.reason)"
+                    }))
+            link.notes.withLock { $0.present = note }
+        }
         // A copy that is neither here nor in the cluster was removed or renamed by a person.
         try report.show(force: force) { disk.item(at: $0) == nil && fold.tree.item(at: $0) == nil }
     }
@@ -79,20 +88,21 @@ extension Machine {
 extension RemovalGuard {
     /// Stores the rows of the guard. To be called within `store` only.
     func store(in store: StateStore) throws {
-        var writer = ByteWriter()
-        for item in meant { writer.write(item.number) }
-        try store.set(StateRow.meantRemovals, meant.isEmpty ? nil : writer.bytes)
-        try store.set(StateRow.withheldRemovals, isWithholding ? [1] : nil)
-        if try Acceptance.hasOldLoss(store) { try store.set(StateRow.pause, nil) }
+        for (row, items) in [(StateRow.meantRemovals, meant), (StateRow.withheldRemovals, withheld)] {
+            var writer = ByteWriter()
+            for item in items.sorted() { writer.write(item.number) }
+            try store.set(row, items.isEmpty ? nil : writer.bytes)
+        }
     }
 
-    /// Reads the rows of the guard. The pause by which an earlier version withheld everything counts as withheld
-    /// removals.
+    /// Reads the rows of the guard.
     init(stored store: StateStore) throws {
-        var meant: Set<LocalItem> = []
-        var reader = ByteReader(try store.value(StateRow.meantRemovals) ?? [])
-        while reader.remaining > 0 { meant.insert(LocalItem(try reader.number(UInt64.self))) }
-        let isWithholding = try store.value(StateRow.withheldRemovals) != nil
-        self.init(isWithholding: try isWithholding || Acceptance.hasOldLoss(store), meant: meant)
+        func items(_ row: String) throws -> Set<LocalItem> {
+            var items: Set<LocalItem> = []
+            var reader = ByteReader(try store.value(row) ?? [])
+            while reader.remaining > 0 { items.insert(LocalItem(try reader.number(UInt64.self))) }
+            return items
+        }
+        self.init(withheld: try items(StateRow.withheldRemovals), meant: try items(StateRow.meantRemovals))
     }
 }

@@ -270,11 +270,12 @@ final class Suites {
                     left.insert(ClusterSuite.key(suite: name, key))
                 }
                 full.ended(.values(name))
+                report.failures.ended(.values(name))
             } catch let error as CoordinationError where error.code == .invalidArgument && suites[name] == nil {
                 // No machine of this version makes such a name.
             } catch let error as CoordinationError where error.code == .limitReached {
                 // The suite may have less room here than the changes of all machines need.
-                report.status.failure = "\(error)"
+                report.failures.failed(.values(name), "\(error)")
                 left.formUnion(keys)
             } catch  where FullDisk.isFull(error) {
                 full.failed(.values(name), error)

@@ -33,6 +33,7 @@ CommandRun.main(groupClusterSpecification) { run in
     case "join": return try join(&run)
     case "status": return try showStatus(&run)
     case "result": return try showResult(&run)
+    case "verify": return try verify(&run)
     case "accept": return try accept(&run)
     case "leave": return try leave(&run)
     default: throw run.arguments.usageError("missing a command: join, status, read, write, …")
@@ -145,7 +146,7 @@ private func runMachine(
         switch try runMachine(&run, store, container, full, signals) {
         case .interrupted: return
         case .toJoinAnew(let decision):
-            _ = try Acceptance.accept(store, container)
+            try Acceptance.joinAnew(store, container)
             try ClusterRecords(container).answer(ClusterDecision.done, to: decision)
             run.complain("accepted: this machine joins anew")
         }
@@ -219,7 +220,7 @@ private func identity(_ run: inout CommandRun, _ store: StateStore) throws -> Ma
     return identity
 }
 
-private func records(_ container: Container) throws -> (ClusterRecords, ClusterStatus) {
+func records(_ container: Container) throws -> (ClusterRecords, ClusterStatus) {
     let records = try ClusterRecords(container)
     guard let status = records.status else {
         throw CoordinationError(
@@ -291,7 +292,9 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     if let failure = status.failure { lines.append("failure    \(failure)") }
     if let remedy = status.remedy { lines.append("remedy     \(remedy)") }
     let isFresh = isRunning && status.isConnected
-    lines += (status.machines ?? []).map { "machine    \($0.line(of: status.count, isFresh: isFresh))" }
+    lines += (status.machines ?? []).flatMap { machine in
+        machine.lines(of: status.count, isFresh: isFresh).map { "machine    \($0)" }
+    }
     for file in status.replaced ?? [] { lines.append("replaced   values for which the cluster has others: \(file)") }
     for conflict in status.conflicts { lines.append("conflict   \(conflict.copy), since \(text(conflict.foundAt))") }
     for item in status.unmirrored { lines.append("not mirrored \(item.path): \(item.reason)") }

@@ -47,6 +47,27 @@ struct `Locks of a cluster` {
         #expect(try program.wait(forLock: asked.identifier) { $0.isGivenUp }.state == .granted)
     }
 
+    @Test(
+        arguments: [(.given, nil), (.wanted, .conflict), (nil, .unavailable)]
+            as [(ClusterLockRequest.Proof?, CoordinationError.Code?)])
+    func `a lock is finished once etcd has said whether it was held to the end`(
+        proof: ClusterLockRequest.Proof?, code expected: CoordinationError.Code?
+    ) throws {
+        let side = acquire()
+        let asked = try program.nextLock()
+        try program.grant(asked.identifier, "g")
+        let lock = try side.answer()
+        let limit = proof == nil ? Duration.milliseconds(1) : patience
+        let end = Side { try lock.finishBlocking(timeout: limit) }
+        _ = try program.wait(forLock: asked.identifier) { $0.proof == .wanted }
+        try program.records.update(lock: asked.identifier) { lock in
+            if proof == .wanted { lock.state = .ended } else { lock.proof = proof ?? .wanted }
+            return true
+        }
+        if expected == nil { try end.answer() } else { #expect(code { try end.answer() } == expected) }
+        #expect(program.records.lock(asked.identifier)?.isGivenUp == true)
+    }
+
     @Test func `a lock that is not granted in time is given up`() throws {
         let side = acquire(.milliseconds(1))
         let asked = try program.nextLock()

@@ -107,6 +107,11 @@ struct `The commands of group-cluster over items` {
         let lock = try program.nextLock()
         #expect(lock.lock == "nightly")
         try program.grant(lock.identifier, "token")
+        _ = try program.wait(forLock: lock.identifier) { $0.proof == .wanted }
+        try program.records.update(lock: lock.identifier) { lock in
+            lock.proof = .given
+            return true
+        }
         let (status, text) = try process.finish()
         #expect(status == 7 && text == "token\n")
         #expect(try program.wait(forLock: lock.identifier) { $0.isGivenUp }.state == .granted)

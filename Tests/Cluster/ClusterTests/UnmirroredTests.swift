@@ -43,30 +43,34 @@ struct `What is in no cluster` {
         #expect(agree(a, b) { $0.count == 4 })
     }
 
-    @Test func `a file that becomes too large stays on the others as it was, and comes when it is smaller`() throws {
+    @Test func `a file that becomes too large is withdrawn, named on all machines, and comes when it is smaller`()
+        throws
+    {
         try a.write("small", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         let file = try #require(FileHandle(forWritingAtPath: "\(a.path)/f"))
         try file.truncate(atOffset: 65 << 20)
         #expect(try eventually { try isNamed("f", by: a) })
-        try a.write("after", to: "g")
-        #expect(eventually { b.tree["g"] != nil })
-        #expect(b.tree["f"]?.hasSuffix("small") == true)
-        try file.truncate(atOffset: 3)
-        #expect(eventually { FileManager.default.contents(atPath: "\(b.path)/f") == Data("sma".utf8) })
-        // Another machine changes the file while it is too large: the large content becomes a copy that only this
-        // machine has.
-        try file.truncate(atOffset: 65 << 20)
-        #expect(try eventually { try isNamed("f", by: a) })
-        try b.write("of beta", to: "f")
         // Looking at the whole tree would read the large file each time.
         let manager = FileManager.default
+        #expect(eventually { !manager.fileExists(atPath: "\(b.path)/f") }, "not the content of before")
+        #expect(try a.recorded()?.withheld == nil)
+        try a.write("after", to: "g")
+        #expect(eventually { b.tree["g"] != nil })
         #expect(
-            eventually {
-                let names = (try? manager.contentsOfDirectory(atPath: a.path)) ?? []
-                return names.contains { $0.hasPrefix("f (conflict ") }
+            try eventually {
+                try b.recorded()?.machines?.first?.unmirrored?.first == ["f: it is larger than 64 MiB"]
             })
+        let (_, text) = try b.cluster("status", b.path)
+        #expect(text.contains("alpha only: f: it is larger than 64 MiB"), "\(text)")
+        #expect(try b.findings().contains("clusterOnlyElsewhere"))
+        // Another machine makes a file of that name.
+        try b.write("of beta", to: "f")
+        #expect(try eventually { try a.recorded()?.toApply == 1 && isNamed("f", by: a) })
+        try file.truncate(atOffset: 3)
+        #expect(agree(a, b) { $0.count == 3 && $0.values.contains { $0.hasSuffix("sma") } })
         #expect(manager.contents(atPath: "\(a.path)/f") == Data("of beta".utf8))
+        #expect(try eventually { try b.recorded()?.machines?.first?.unmirrored == nil })
     }
 
     @Test func `what is in a directory that becomes a container stays on the others`() throws {

@@ -293,12 +293,14 @@ struct MirrorTests {
         #expect(alone.paths == ["x"] && alone.machine.disk[x]?.content == file(3), "and no conflict copy")
     }
 
-    @Test func `where most items are gone, removals are withheld until all are back or a person accepts`() throws {
+    @Test func `where most items are gone, removals are withheld until each is back or a person accepts`() throws {
         var alone = Alone()
         let locals = (0..<10).map { alone.make("\($0)", file(UInt8($0))) }
         _ = try alone.send()
         var guarded = RemovalGuard()
-        func check() -> RemovalGuard.Event? { guarded.check(alone.machine.core.mirror, alone.machine.disk) }
+        func check() -> RemovalGuard.Event? {
+            guarded.check(alone.machine.core.mirror, alone.machine.disk, at: 0)
+        }
         func withholds(_ local: LocalItem) -> Bool {
             guarded.withholds(local, alone.machine.core.mirror, alone.machine.disk)
         }
@@ -321,7 +323,7 @@ struct MirrorTests {
         // A backup that is restored comes half way, and then all the way.
         for number in 0..<5 { bring(number) }
         event = check()
-        #expect(event == nil && withholds(locals[5]) && guarded.isWithholding)
+        #expect(event == nil && withholds(locals[5]) && guarded.withheld == [locals[5]])
         bring(5)
         event = check()
         #expect(event == .ended && !guarded.isWithholding)
@@ -350,7 +352,42 @@ struct MirrorTests {
         _ = try alone.send()
         for local in locals { alone.machine.put(local, nil) }
         var guarded = RemovalGuard()
-        let event = guarded.check(alone.machine.core.mirror, alone.machine.disk)
+        let event = guarded.check(alone.machine.core.mirror, alone.machine.disk, at: 0)
         #expect(event == nil)
+    }
+
+    @Test func `a removal long after a loss is counted apart from it`() throws {
+        var alone = Alone()
+        let locals = (0..<30).map { alone.make("\($0)", file(UInt8($0))) }
+        _ = try alone.send()
+        var guarded = RemovalGuard()
+        func check(_ seconds: Int64) -> RemovalGuard.Event? {
+            guarded.check(alone.machine.core.mirror, alone.machine.disk, at: seconds * 1_000_000_000)
+        }
+        func remove(_ numbers: Range<Int>) { for local in locals[numbers] { alone.machine.put(local, nil) } }
+        remove(0..<16)
+        var event = check(100)
+        #expect(event == .began && guarded.withheld.count == 16)
+        // The same directory is still being removed.
+        remove(16..<18)
+        event = check(125)
+        remove(18..<19)
+        #expect(event == nil && guarded.withheld.count == 18)
+        event = check(150)
+        #expect(event == nil && guarded.withheld.count == 19)
+        // One of the other items is removed on purpose, and then most of those that are left are gone.
+        remove(19..<20)
+        event = check(200)
+        #expect(event == nil && guarded.withheld.count == 19, "\(guarded)")
+        #expect(!guarded.withholds(locals[19], alone.machine.core.mirror, alone.machine.disk))
+        // It was not sent yet when most of what was left was gone, too.
+        remove(20..<26)
+        event = check(300)
+        #expect(event == nil && guarded.withheld.count == 26)
+        // A run that begins anew knows no time.
+        guarded = RemovalGuard(withheld: guarded.withheld)
+        remove(26..<27)
+        event = check(0)
+        #expect(event == nil && guarded.withheld.count == 26)
     }
 }
