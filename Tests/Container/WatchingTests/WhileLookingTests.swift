@@ -64,6 +64,21 @@ struct `Changes while the leader looks` {
         #expect(reported.map(\.kind) == ["moved"], "\(reported)")
     }
 
+    /// Another process is in the way of the rename, and the directory's old path is to be compared, too.
+    @Test func `a directory that is compared while its rename is not recorded yet is not gone`() throws {
+        var stage = SimulatedStage()
+        try stage.prepare("mkdirs d", "create d/changed", "create d/other")
+        stage.view.pending = [Array("d/changed".utf8)]
+        for step in try ScenarioStep.steps(of: "mv d e") { try stage.perform(step) }
+        try stage.compare("d")
+        try stage.serve()
+        try stage.serve()
+        #expect(stage.view.takeReported().isEmpty)
+        stage.view.pending = []
+        try stage.settle()
+        #expect(stage.view.takeReported().map(\.kind) == ["moved"])
+    }
+
     @Test func `a directory that is renamed and removed while an item in it is changed is removed`() throws {
         var stage = SimulatedStage()
         try stage.prepare("mkdirs d", "create d/changed")

@@ -73,7 +73,8 @@ struct Reconciler<View: FileSystemView> {
         var missing: [ItemLocation] = []
         for location in batch.order where !view.isSuperseded {
             switch try reconcile(location, batch.hints[location] ?? .comparison, recordsRemoval: false) {
-            case .missing: if !batch.awaitsEventOfRemoval(location) { missing.append(location) }
+            case .missing:
+                if !batch.awaitsEventOfRemoval(location) && !isOnItsWay(location) { missing.append(location) }
             case .wrote: wrote = true
             case .nothing, .postponed: break
             }

@@ -15,6 +15,17 @@ extension Reconciler {
         return view.treeIndex.location(ofInode: source.inode) ?? source.location
     }
 
+    /// Returns whether the item that the journal has at a location has left it, or a directory around it has, by a rename
+    /// that is not recorded yet: an event is still to be read, or another process is in the way. Then it is not gone,
+    /// whatever the location is compared for.
+    func isOnItsWay(_ location: ItemLocation) -> Bool {
+        if pendingRenames.isEmpty && postponedMoves.isEmpty { return false }
+        return (Array(pendingRenames.values) + Array(postponedMoves.values)).contains { source in
+            let origin = self.location(of: source)
+            return location == origin || location.isBelow(origin)
+        }
+    }
+
     private mutating func takePendingRename(_ location: ItemLocation) -> Source? {
         if !pendingRenames.isEmpty, let source = pendingRenames.removeValue(forKey: location) { return source }
         return postponedMoves.isEmpty ? nil : postponedMoves.removeValue(forKey: location)

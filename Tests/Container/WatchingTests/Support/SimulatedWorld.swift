@@ -195,6 +195,9 @@ struct SimulatedStage: ScenarioStage {
         _ = view.takeReported()
     }
 
+    /// Has a path compared by itself, as after another process was in the way of it.
+    mutating func compare(_ path: String) throws { treeWatcher.compare(try ItemLocation(Array(path.utf8))) }
+
     func perform(_ step: ScenarioStep) throws {
         guard case .tree(let step) = step else {
             throw TemporaryContainer.Failed(description: "\(step) cannot be simulated")
