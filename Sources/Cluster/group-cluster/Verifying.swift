@@ -118,3 +118,15 @@ private func show(
         run.complain("this machine has not come to rest in time: what differs may be on its way")
     }
 }
+
+/// Returns the records of a container, with the status. Error: `notFound` for a container that is in no cluster
+func records(_ container: Container) throws -> (ClusterRecords, ClusterStatus) {
+    let records = try ClusterRecords(container)
+    guard let status = records.status else {
+        throw CoordinationError(
+            .notFound, operation: "look at the cluster", containerPath: "\(container.path)",
+            reason: "this container is in no cluster",
+            remedy: .init(.joinCluster, "have the container join one (group-cluster join)"))
+    }
+    return (records, status)
+}

@@ -220,17 +220,6 @@ private func identity(_ run: inout CommandRun, _ store: StateStore) throws -> Ma
     return identity
 }
 
-func records(_ container: Container) throws -> (ClusterRecords, ClusterStatus) {
-    let records = try ClusterRecords(container)
-    guard let status = records.status else {
-        throw CoordinationError(
-            .notFound, operation: "look at the cluster", containerPath: "\(container.path)",
-            reason: "this container is in no cluster",
-            remedy: .init(.joinCluster, "have the container join one (group-cluster join)"))
-    }
-    return (records, status)
-}
-
 private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     var (_, status) = try records(container)

@@ -145,6 +145,14 @@ final class MachineUnderTest {
         try RunningProcess(["group-cluster"] + words, input: input).finish()
     }
 
+    /// Ends the session of this machine, as if the machine had been stopped for longer than that lasts.
+    func endSession(in etcd: EtcdServer) throws {
+        let name = try #require(try status()["machine"] as? String)
+        let session = try etcd.control("get", "\(keys)n/\(name)", "-w", "json")
+        let lease = try #require(session.split(separator: "\"lease\":").last?.prefix { $0.isNumber })
+        _ = try etcd.control("lease", "revoke", String(try #require(Int64(lease)), radix: 16))
+    }
+
     /// The values of `group-cluster status --json`.
     func status() throws -> [String: Any] {
         let (_, text) = try RunningProcess(words("group-cluster", ["status", path + "/", "--json"]), input: "").finish()

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What the reader of docs/reference/cluster-guarantees.md has: a machine of a cluster whose container is ./shared/, with a
 # plan, a program that counts, and one that reports.
+# shellcheck source=tools/lib/pages/one-machine.sh
 . "$PAGES/one-machine.sh"
 echo '{"days": 3}' >plan.json
 # shellcheck disable=SC2016 # the program's own expression
