@@ -48,7 +48,7 @@ public func tour(_ container: Container) async throws {
     try defaults.update(.opened) { $0 += 1 }
     print(defaults[.opened], defaults.string(forKey: "theme") ?? "no theme")
 
-    // Refreshes a widget; the widget's own process makes this call.
+    // Refreshes a widget. A call in another process would take the news that the widget's own call is to get.
     let result = try await WidgetRefresh(NextTodo(), in: container).performUpdate { print("next:", $0) }
     print(result)  // newData, noData or failed
 
