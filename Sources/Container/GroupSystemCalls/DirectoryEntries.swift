@@ -57,15 +57,22 @@ extension FileDescriptor {
     /// events (fs/namei.c, `do_renameat2`), and listing a directory takes that lock. System calls: openat2(2),
     /// getdents(2)
     package func awaitRenames() throws(Errno) {
+        let stream = try unsafe openStream()
+        defer { unsafe closedir(stream) }
+        _ = unsafe readdir(stream)
+    }
+
+    /// Opens a stream of a directory's entries, which the caller closes.
+    private func openStream() throws(Errno) -> OpaquePointer {
         let own = try FileDescriptor.open([UInt8(ascii: ".")], in: self, [.reading, .directory])
+        // fdopendir owns its descriptor, so it gets a separate one, with a separate position.
         let number = try check { fcntl(own.number, F_DUPFD_CLOEXEC, 3) }
         guard let stream = unsafe fdopendir(number) else {
             let error = Errno.last
             close(number)
             throw error
         }
-        defer { unsafe closedir(stream) }
-        _ = unsafe readdir(stream)
+        return unsafe stream
     }
 
     /// Removes an empty directory by its path. System calls: unlinkat(2)
@@ -85,14 +92,7 @@ extension FileDescriptor {
 
     /// Returns the entries of a directory, without `.` and `..`, in no order. System calls: openat2(2), getdents(2)
     package func entries() throws(Errno) -> [(name: [UInt8], kind: EntryKind)] {
-        let own = try FileDescriptor.open([UInt8(ascii: ".")], in: self, [.reading, .directory])
-        // fdopendir owns its descriptor, so it gets a separate one, with a separate position.
-        let number = try check { fcntl(own.number, F_DUPFD_CLOEXEC, 3) }
-        guard let stream = unsafe fdopendir(number) else {
-            let error = Errno.last
-            close(number)
-            throw error
-        }
+        let stream = try unsafe openStream()
         defer { unsafe closedir(stream) }
         var entries: [(name: [UInt8], kind: EntryKind)] = []
         while true {
