@@ -48,9 +48,10 @@ package struct RemovalGuard: Equatable, Sendable {
         if meant.count != before { isUnstored = true }
     }
 
-    /// Forgets that removals were intended of items that are there again.
-    package mutating func forgetPresent(_ disk: LocalTree) {
-        let left = meant.filter { disk[$0] == nil }
+    /// Forgets that removals were intended of items that are there again. `isThere` returns false for an item that may be
+    /// gone, too: its removal stays intended until that is certain.
+    package mutating func forgetPresent(_ isThere: (LocalItem) -> Bool) {
+        let left = meant.filter { !isThere($0) }
         if left.count != meant.count { (meant, isUnstored) = (left, true) }
     }
 

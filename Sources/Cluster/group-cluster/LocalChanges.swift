@@ -26,7 +26,7 @@ extension Machine {
         while let change = try follower.next(timeout: .zero) { try look(at: change) }
         try disk.lookWhereRulesHaveChanged()
         try findMissing()
-        removals.forgetPresent(disk.tree)
+        removals.forgetPresent(disk.isThere)
         noteChanged(time: now)
         if !changedItems.isEmpty {
             // A program that is started anew looks for what is missing again: it reads the records of before.
@@ -39,7 +39,9 @@ extension Machine {
         drafts += changedItems.map { DraftedChange(.item($0.local), time: $0.time) }
         changedItems = []
         for draft in order.take(drafts, limit: limit, now: now, name: ClusterName.fresh) { outbox.add(draft) }
-        if drafts.isEmpty && order.earliest == nil && outbox.waitingCount == 0 && outbox.inFlight == nil {
+        let isAllSent = drafts.isEmpty && order.earliest == nil && outbox.waitingCount == 0 && outbox.inFlight == nil
+        // What may be gone is sent once that is certain.
+        if isAllSent && disk.isCertain {
             removals.sentAll()
         }
     }

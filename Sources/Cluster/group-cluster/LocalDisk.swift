@@ -236,6 +236,9 @@ struct LocalDisk {
             || tree.ancestors(item).contains(where: ahead.contains)
     }
 
+    /// Returns whether an item certainly is where it is known.
+    func isThere(_ item: LocalItem) -> Bool { tree[item] != nil && !mayBeElsewhere(item) }
+
     /// Lets `takeChanged` return an item, once it is certain where the item is.
     mutating func noteChanged(_ item: LocalItem) { changed.insert(item) }
 
