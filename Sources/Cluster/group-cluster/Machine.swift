@@ -244,6 +244,9 @@ final class Machine {
         report.failures.keep { work in
             switch work {
             case .log: !history.isConnected
+            // A paused machine does not try again: the reason is its pause.
+            case .commit where currentPause != nil, .item where currentPause != nil, .values where currentPause != nil:
+                false
             case .commit: outbox.inFlight != nil
             case .link: true
             case .item(let item): mirror.stale.contains(item)

@@ -177,7 +177,12 @@ struct `Machines that come back` {
         for listener in listeners {
             for number in 1...3 { #expect(try listener.next(timeout: patience)?.bytes == [UInt8(number)]) }
         }
+        // One change is in flight, and its attempt fails, when the cluster gets its other history.
+        etcd.stop()
+        try a.write("in flight", to: "i")
+        #expect(try eventually { try a.recorded()?.toSend ?? 0 > 0 })
         etcd.kill()
+        #expect(try eventually { try a.recorded()?.failure != nil })
         try etcd.restore(from: "\(backup.path)/backup")
         for machine in [a, b] {
             #expect(try eventually { try machine.recorded()?.paused?.contains("another history") == true })
@@ -192,8 +197,8 @@ struct `Machines that come back` {
                 try RunningProcess(["group-cluster", "accept", machine.path + "/"], input: "").finish().status == 0)
             try machine.start()
         }
-        #expect(agree(a, b) { $0["g"] != nil && $0["h"] != nil })
-        #expect(a.contents == ["before", "after", "new", "while it is paused"])
+        #expect(agree(a, b) { $0["g"] != nil && $0["h"] != nil && $0["i"] != nil })
+        #expect(a.contents == ["before", "after", "new", "in flight", "while it is paused"])
         // No addition is made a second time, and the channel's numbers have begun anew.
         try suites[0].increment("n", by: 1)
         #expect(eventually { suites.allSatisfy { $0.value(forKey: "n") == .integer(61) } })
@@ -364,6 +369,20 @@ struct `Machines that come back` {
         try etcd.restart()
         try a.start()
         #expect(agree(a, b) { $0.keys.sorted() == ["f"] })
+    }
+
+    @Test func `most items may be removed while it is not certain yet that they are gone`() throws {
+        for number in 1...10 { try a.write("\(number)", to: "d/\(number)") }
+        #expect(agree(a, b) { $0.count == 11 })
+        #expect(try eventually { try a.isSettled(with: b) })
+        // The record of the removal is in the journal for a while before its process says that the removal is made. (After
+        // a longer pause, a reader would abort the record.)
+        let remover = try RunningProcess(
+            ["strace", "-f", "-o", "/dev/null", "-e", "inject=futex:delay_exit=1500us"]
+                + [BuildDirectory.resolve("groupctl"), "remove", a.path + "/", "d", "--recursive"], input: "")
+        #expect(try remover.finish().status == 0)
+        #expect(agree(a, b) { $0.isEmpty })
+        #expect(try a.recorded()?.withheld == nil)
     }
 
     @Test func `a clone pauses, and goes on under a name of its own`() throws {
