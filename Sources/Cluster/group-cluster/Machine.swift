@@ -191,8 +191,8 @@ final class Machine {
         try channels.countUnapplied(fold)
         if outbox.inFlight == nil { try channels.forgetPosts() }
         try watchStores()
-        try link.start()
         try followRecords()
+        var isLinked = false
         defer { link.stop() }
         while !isEnding() && acceptedHistory == nil {
             let seen = Interruption.latest
@@ -207,13 +207,22 @@ final class Machine {
                 try takeRecords()
             }
             for event in mailbox.takeAll() { try take(event) }
+            // The entries are stored before the steps that they need. Otherwise a program that is killed after a step
+            // would not know, at its next start, whose item it finds on the disk.
+            if toStore.isFoldChanged && !mirror.stale.isEmpty { try storeState() }
             let hasMore = try work()
             try storeState()
             stateIsNew = false
             noteRoom()
             try showStatus(force: false)
             for line in report.takeLines() { print(line) }
-            if hasMore || suites.haveMore { continue }
+            if hasMore { continue }
+            if !isLinked {
+                // The steps that the last run has made and not stored are found on the disk before newer entries come.
+                try link.start()
+                isLinked = true
+            }
+            if suites.haveMore { continue }
             let rest = nextTime().map { max(0, $0 - monotonicNanoseconds()) }
             let now = monotonicNanoseconds()
             if looked > 0 { lookingPace.ended(changes: looked, at: now) }

@@ -129,6 +129,22 @@ struct `A program that is killed at each step` {
         }
     }
 
+    @Test func `what a strict write has made, and another machine has written since, has no copy`() throws {
+        try forEachStep { _ in
+        } act: { name, isDead in
+            let item = name + "item"
+            let write = try RunningProcess(
+                ["group-cluster", "write", a.path, item, "--timeout", "20"], input: "first")
+            _ = eventually { isDead() || a.tree[item] == "420 first" }
+            #expect(try b.cluster("write", b.path, item, input: "second").status == 0)
+            return { tree in
+                let items = tree.filter { $0.key.hasPrefix(name) }
+                // Where the program was killed before it had sent the first write, that one is the last.
+                return write.hasEnded && (items == [item: "420 second"] || items == [item: "420 first"])
+            }
+        }
+    }
+
     private func change(_ machine: MachineUnderTest, _ name: String) throws {
         let manager = FileManager.default
         try machine.write("new write", to: name + "write")
