@@ -217,11 +217,21 @@ package struct ClusterRecords: Sendable {
             if wait.isOver || answer?.failure != nil {
                 throw CoordinationError(
                     .unavailable, operation: "read the state of the cluster", containerPath: "\(container.path)",
-                    reason: answer?.failure ?? "the cluster's program has not answered in time",
+                    reason: answer?.failure ?? whyNoAnswerHasCome,
                     remedy: .init(.tryAgain, "see what 'group-cluster status' says, and try again"))
             }
             try wait.block()
         }
+    }
+
+    /// Why the program has not answered a request that needs etcd.
+    private var whyNoAnswerHasCome: String {
+        guard let status else { return "the cluster's program has not answered in time" }
+        let etcd = "etcd (\(status.endpoints.joined(separator: ", ")))"
+        if status.isConnected {
+            return "the cluster's program has not answered in time, or \(etcd) has not answered it"
+        }
+        return "the cluster's program has no connection to \(etcd)\(status.failure.map { ": \($0)" } ?? "")"
     }
 
     // MARK: What a person decides
