@@ -182,16 +182,30 @@ final class Channels {
         }
         let here = try channel.relayedNumber() ?? 0
         for message in messages.newest where message.number > here {
-            var reader = ByteReader(message.body)
-            guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
-                let host = try? reader.counted(), let content = try? reader.raw(reader.remaining)
-            else { continue }
-            let author = host == self.host ? purpose : purpose + [UInt8(ascii: "@")] + host
+            guard let post = Post(message.body) else { continue }
+            let author = post.host == host ? post.purpose : post.purpose + [UInt8(ascii: "@")] + post.host
             _ = try channel.appendRelayed(
-                number: message.number, form == 0 ? nil : content,
+                number: message.number, post.content,
                 purpose: printable(Array(author.prefix(ClusterEntry.longestAuthor))))
         }
         names.insert(text)
+    }
+
+    /// A message, as an entry has it.
+    struct Post {
+        var purpose: [UInt8]
+        var host: [UInt8]
+        /// Nil for a signal.
+        var content: [UInt8]?
+
+        /// Reads a message; nil for bytes that no machine has written.
+        init?(_ body: [UInt8]) {
+            var reader = ByteReader(body)
+            guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
+                let host = try? reader.counted(), let content = try? reader.raw(reader.remaining)
+            else { return nil }
+            (self.purpose, self.host, self.content) = (purpose, host, form == 0 ? nil : content)
+        }
     }
 
     // MARK: Storing

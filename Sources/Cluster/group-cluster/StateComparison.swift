@@ -104,22 +104,39 @@ struct StateComparison {
 
     private static func text(_ value: DefaultsValue) -> String {
         if case .integer(let number) = value { return "\(number)" }
-        let bytes = value.recordBytes
-        return
-            "a value of \(bytes.count) bytes, SHA-256 \(Hexadecimal.encode(SHA256.digest(of: bytes) ?? []).prefix(16))"
+        return "a value of \(text(value.recordBytes))"
     }
 
     private mutating func compareChannels(_ state: ClusterFold, _ container: Container) throws {
         let names = Set(container.channelNames())
         for (name, channel) in state.channels.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             guard let text = String(validating: name, as: UTF8.self), !Container.isOwnName(text) else { continue }
-            let here = try names.contains(text) ? GroupChannel(container, name: text).relayedNumber() ?? 0 : 0
-            if here == channel.last {
-                channels += 1
-            } else {
+            let local = try names.contains(text) ? GroupChannel(container, name: text) : nil
+            let here = try local?.relayedNumber() ?? 0
+            if here != channel.last {
                 note(.channel, text, "\(here) messages", "\(channel.last) messages", nil)
+            } else if try local.map({ try areEqual(channel.newest, in: $0, named: text) }) ?? true {
+                channels += 1
             }
         }
+    }
+
+    /// Compares the newest messages of the cluster with those that are kept here, and notes the first that differs.
+    private mutating func areEqual(
+        _ newest: [ClusterFold.Message], in channel: GroupChannel, named name: String
+    ) throws -> Bool {
+        let posts = newest.compactMap { message in Channels.Post(message.body).map { (message.number, $0.content) } }
+        let here = try channel.newestMessages(atMost: posts.count)
+        for ((number, content), message) in zip(posts.suffix(here.count), here) where content != message.bytes {
+            note(.channel, "\(name), message \(number)", Self.text(message.bytes), Self.text(content), nil)
+            return false
+        }
+        return true
+    }
+
+    private static func text(_ content: [UInt8]?) -> String {
+        guard let content else { return "a signal" }
+        return "\(content.count) bytes, SHA-256 \(Hexadecimal.encode(SHA256.digest(of: content) ?? []).prefix(16))"
     }
 
     private mutating func note(

@@ -34,6 +34,8 @@ struct `Comparing a machine with its cluster` {
         try suite.set(.integer(3), forKey: "k")
         try suite.set("text", forKey: "t")
         try GroupChannel(b.temporary.open(), name: "c").post(bytes: [1])
+        let channels = try [a, b].map { try GroupChannel($0.temporary.open(), name: "c") }
+        #expect(try eventually { try channels.allSatisfy { try $0.relayedNumber() == 1 } })
         for machine in [a, b] {
             let (status, text) = try verify(machine)
             #expect(status == 0, "\(text)")
@@ -56,6 +58,39 @@ struct `Comparing a machine with its cluster` {
         #expect(try verify(b).status == 69)
         #expect(
             try RunningProcess(["group-cluster", "verify", TemporaryContainer().path], input: "").finish().status == 66)
+    }
+
+    @Test func `a message with another content is found, and is repaired`() throws {
+        let channels = try [a, b].map { try GroupChannel($0.temporary.open(), name: "c") }
+        let listener = try channels[1].listener(named: "l")
+        try channels[0].post(bytes: [1])
+        #expect(try listener.next(timeout: patience)?.bytes == [1])
+        #expect(try eventually { try b.isSettled(with: a) })
+        try b.end()
+        #expect(try channels[1].appendRelayed(number: 2, [9], purpose: "forged"))
+        try channels[0].post(bytes: [2])
+        try channels[0].post(bytes: [3])
+        try b.start()
+        #expect(try eventually { try b.isSettled(with: a) && channels[1].relayedNumber() == 3 })
+        #expect(try verify(a).status == 0)
+        let (status, text) = try verify(b)
+        #expect(status == 1, "\(text)")
+        #expect(text.contains("channel c, message 2: here 1 bytes, SHA-256 2b4c342f5433ebe5"), "\(text)")
+        #expect(text.contains("1 differences"), "\(text)")
+        #expect(try verify(b, "--repair").status == 0)
+    }
+
+    @Test(.tags(.ownEtcd)) func `where etcd does not answer, the error names it`() throws {
+        etcd.stop()
+        let (status, text) = try verify(a, "--timeout", "1")
+        #expect(status == 69, "\(text)")
+        #expect(text.contains("or etcd (\(etcd.endpoints[0])) has not answered it"), "\(text)")
+        etcd.resume()
+        etcd.kill()
+        #expect(try eventually { try a.recorded()?.isConnected == false })
+        let (other, next) = try verify(a, "--timeout", "1")
+        #expect(other == 69, "\(next)")
+        #expect(next.contains("has no connection to etcd (\(etcd.endpoints[0]))"), "\(next)")
     }
 
     @Test func `a machine that has diverged is found, and repaired without a loss`() throws {

@@ -81,4 +81,16 @@ extension GroupChannel {
             return try store.append(record) { ($0.relayed ?? 0) < number } != nil
         }
     }
+
+    /// Returns the newest messages that are kept, at most `count`. Error: `damaged`
+    package func newestMessages(atMost count: Int) throws(CoordinationError) -> [GroupMessage] {
+        try container.opened.locating { () throws(CoordinationError) -> [GroupMessage] in
+            guard count > 0, let store = try store(creating: false) else { return [] }
+            let last = try store.checkedRead { $0.messages.suffix(count).first.map { $0.number - 1 } ?? $0.last }
+            var feed = try MessageFeed(store, behind: last)
+            var messages: [GroupMessage] = []
+            while let message = try feed.next() { messages.append(message) }
+            return Array(messages.suffix(count))
+        }
+    }
 }

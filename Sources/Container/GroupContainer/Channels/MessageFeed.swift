@@ -5,7 +5,8 @@ import GroupLog
 /// messages that it has delivered. For use by one thread.
 struct MessageFeed: Sendable {
     let store: ChannelStore
-    private let listener: String
+    /// Nil for a look at what is kept.
+    private let listener: String?
     private var position: LogPosition
     /// The number up to which all messages were delivered or acknowledged.
     private var given: UInt64
@@ -18,6 +19,14 @@ struct MessageFeed: Sendable {
         self.listener = listener
         // In this order: a message that was not acknowledged at the first read is in every segment from then on.
         given = try store.checkedRead { $0.listeners[listener]?.acknowledged ?? $0.last }
+        position = .start(of: try translating(store.log.last()).header)
+    }
+
+    /// Begins with the oldest message that is kept, or the one after a number.
+    init(_ store: ChannelStore, behind number: UInt64) throws(CoordinationError) {
+        self.store = store
+        listener = nil
+        given = max(number, try store.checkedRead { $0.messages.first.map { $0.number - 1 } ?? $0.last })
         position = .start(of: try translating(store.log.last()).header)
     }
 
@@ -104,6 +113,7 @@ struct MessageFeed: Sendable {
     }
 
     private func checkIsThere() throws(CoordinationError) {
+        guard let listener else { return }
         if try store.checkedRead({ $0.listeners[listener] != nil }) { return }
         throw CoordinationError(
             .notFound, operation: "listen", item: "\(store.name)/\(listener)", reason: "the listener was removed",
