@@ -87,17 +87,34 @@ struct StagedChange {
         container.changeRoom.wait()
         defer { container.changeRoom.signal() }
 
-        var record = record(of: step)
-        guard let entry = container.memberTable.reserveInFlight() else {
-            discard(step)
-            throw CoordinationError(
-                .limitReached, operation: step.operation, item: printable(step.location.bytes),
-                reason: "too many changes of this process are in progress",
-                remedy: .init(.makeFewerRequests, "wait until some of them are done, and try again"))
-        }
+        let record = record(of: step)
+        let entry = try reserveEntry(for: step)
         var reserve: LockFile.Handle?
         let ends = try prepare(step, record, entry, &reserve)
         defer { if let reserve { container.giveBackReserve(reserve, entry) } }
+        try take(step, ends, inside, announcedAs: entry)
+        // From here on the change is visible and must get its record, even if a later call fails.
+        let (position, failure) = try append(record, of: step, ends, entry, &reserve)
+        try synchronize(step, ends, position, failure)
+        return position
+    }
+
+    // MARK: The phases of a commit
+
+    private func reserveEntry(for step: Step) throws(CoordinationError) -> Int {
+        if let entry = container.memberTable.reserveInFlight() { return entry }
+        discard(step)
+        throw CoordinationError(
+            .limitReached, operation: step.operation, item: printable(step.location.bytes),
+            reason: "too many changes of this process are in progress",
+            remedy: .init(.makeFewerRequests, "wait until some of them are done, and try again"))
+    }
+
+    /// Announces the change and takes its step. Where this throws, the change is not announced, and the item is as
+    /// before.
+    private func take(
+        _ step: Step, _ ends: borrowing StepEnds, _ inside: ContainersInside?, announcedAs entry: Int
+    ) throws(CoordinationError) {
         do throws(CoordinationError) {
             try access.preconditions.ensure(step.preconditions, step.operation)
         } catch {
@@ -108,7 +125,6 @@ struct StagedChange {
         let rangeStart = step.concernsOneItem ? LockRange(step.location, key: container.hashKey).start : nil
         container.memberTable.announce(
             entry, rangeStart: rangeStart.map(UInt64.init(bitPattern:)) ?? MemberTable.everyItem, operation: operation)
-
         do throws(Errno) {
             try ends.take(step)
         } catch {
@@ -125,7 +141,16 @@ struct StagedChange {
             container.memberTable.clearInFlight(entry)
             throw CoordinationError(obstacle, at: step.origin ?? step.location, step.operation)
         }
-        // From here on the change is visible and must get its record, even if a later call fails.
+    }
+
+    /// Appends the record of a step that was taken, and withdraws the announcement. Returns the record's position, and
+    /// why the item's new state could not be read. Where this throws, the announcement stays, and whoever needs the item
+    /// appends the record.
+    private func append(
+        _ record: ChangeRecord, of step: Step, _ ends: borrowing StepEnds, _ entry: Int,
+        _ reserve: inout LockFile.Handle?
+    ) throws(CoordinationError) -> (LogPosition, failure: Errno?) {
+        var record = record
         var failure: Errno?
         do throws(Errno) {
             // An external change may have removed or moved the item already: its record follows this one.
@@ -152,6 +177,15 @@ struct StagedChange {
         container.movePresenters(by: record)
         container.memberTable.clearInFlight(entry)
         if let state = record.state { container.writtenContents.note(state) }
+        return (position, failure)
+    }
+
+    /// Brings a change that has its record to the disk, if it is to be durable. Error: `notDurable`, also for an earlier
+    /// `failure`
+    private func synchronize(
+        _ step: Step, _ ends: borrowing StepEnds, _ position: LogPosition, _ failure: Errno?
+    ) throws(CoordinationError) {
+        var failure = failure
         if durability == .durable {
             // The disk writes the record while it writes the directories; the caller synchronizes the journal then.
             container.journal.log.beginSynchronizing(through: position)
@@ -161,13 +195,11 @@ struct StagedChange {
             if failure != nil { try? container.journal.log.synchronize(through: position) }
         }
         if step.way == .intoStaging { access.sweepLater(name) }
-        if let failure {
-            throw CoordinationError(
-                .notDurable, operation: step.operation, item: printable(step.location.bytes),
-                reason: "\(failure); the change is visible, but may be lost after a power cut", remedy: .checkDisk,
-                cause: failure)
-        }
-        return position
+        guard let failure else { return }
+        throw CoordinationError(
+            .notDurable, operation: step.operation, item: printable(step.location.bytes),
+            reason: "\(failure); the change is visible, but may be lost after a power cut", remedy: .checkDisk,
+            cause: failure)
     }
 
     /// Holds the containers inside a directory that is moved or removed: a directory moves only while no process has
