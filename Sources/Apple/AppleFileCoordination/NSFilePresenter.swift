@@ -47,28 +47,29 @@ public protocol NSFilePresenter: OldPresenterNames {
 }
 
 extension NSFilePresenter {
-    /// Calls the form whose block is never nil.
+    /// Calls the form with an optional block.
     public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-        let form: @Sendable (@escaping @Sendable () -> Void) -> Void = { reader($0) }
-        relinquishPresentedItem(toReader: form)
+        (self as any OptionalPresenterNames).relinquishPresentedItem(toReader: reader)
     }
-    /// Calls the form whose block is never nil.
+    /// Calls the form with an optional block.
     public func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-        let form: @Sendable (@escaping @Sendable () -> Void) -> Void = { writer($0) }
-        relinquishPresentedItem(toWriter: form)
+        (self as any OptionalPresenterNames).relinquishPresentedItem(toWriter: writer)
     }
-    /// Calls the method by its older name.
+    /// Calls the form with an optional block.
     public func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        savePresentedItemChangesWithCompletionHandler(completionHandler: completionHandler)
+        (self as any OptionalPresenterNames).savePresentedItemChanges(completionHandler: completionHandler)
     }
-    /// Calls the method by its older name.
+    /// Calls the form with an optional block.
     public func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        accommodatePresentedItemDeletionWithCompletionHandler(completionHandler: completionHandler)
+        (self as any OptionalPresenterNames).accommodatePresentedItemDeletion(completionHandler: completionHandler)
     }
-    /// Calls the method by its older name.
+    /// Calls the form with an optional block.
     public func accommodatePresentedSubitemDeletion(
         at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) { accommodatePresentedSubitemDeletionAtURL(url: url, completionHandler: completionHandler) }
+    ) {
+        (self as any OptionalPresenterNames).accommodatePresentedSubitemDeletion(
+            at: url, completionHandler: completionHandler)
+    }
     /// Calls the method by its older name.
     public func presentedItemDidMove(to newURL: URL) { presentedItemDidMoveToURL(newURL: newURL) }
     /// Does nothing.

@@ -5,7 +5,7 @@ public import Foundation
 // implicitly unwrapped (`!`) is no witness of a requirement with an optional one (`?`), so these forms have a protocol of
 // their own.
 
-/// The forms of before Swift 3 with implicitly unwrapped blocks.
+/// The forms with implicitly unwrapped blocks.
 @preconcurrency
 public protocol UnwrappedPresenterNames: NSObjectProtocol {
     /// Lets go of the item for a reader.
@@ -18,9 +18,24 @@ public protocol UnwrappedPresenterNames: NSObjectProtocol {
     func accommodatePresentedItemDeletionWithCompletionHandler(completionHandler: (@Sendable (NSError?) -> Void)!)
     /// Closes an item of the directory.
     func accommodatePresentedSubitemDeletionAtURL(url: NSURL, completionHandler: (@Sendable (NSError?) -> Void)!)
+    /// The same with a `URL`.
+    func accommodatePresentedSubitemDeletionAtURL(url: URL, completionHandler: (@Sendable (NSError?) -> Void)!)
+
+    // The present names.
+
+    /// Lets go of the item for a reader.
+    func relinquishPresentedItem(toReader reader: (@Sendable ((@Sendable () -> Void)?) -> Void)!)
+    /// Lets go of the item for a writer.
+    func relinquishPresentedItem(toWriter writer: (@Sendable ((@Sendable () -> Void)?) -> Void)!)
+    /// Saves.
+    func savePresentedItemChanges(completionHandler: (@Sendable ((any Error)?) -> Void)!)
+    /// Closes the item.
+    func accommodatePresentedItemDeletion(completionHandler: (@Sendable ((any Error)?) -> Void)!)
+    /// Closes an item of the directory.
+    func accommodatePresentedSubitemDeletion(at url: URL, completionHandler: (@Sendable ((any Error)?) -> Void)!)
 }
 
-/// The forms of before Swift 3 with optional blocks.
+/// The forms with optional blocks.
 @preconcurrency
 public protocol OptionalPresenterNames: NSObjectProtocol {
     /// Lets go of the item for a reader.
@@ -33,6 +48,21 @@ public protocol OptionalPresenterNames: NSObjectProtocol {
     func accommodatePresentedItemDeletionWithCompletionHandler(completionHandler: (@Sendable (NSError?) -> Void)?)
     /// Closes an item of the directory.
     func accommodatePresentedSubitemDeletionAtURL(url: NSURL, completionHandler: (@Sendable (NSError?) -> Void)?)
+    /// The same with a `URL`.
+    func accommodatePresentedSubitemDeletionAtURL(url: URL, completionHandler: (@Sendable (NSError?) -> Void)?)
+
+    // The present names.
+
+    /// Lets go of the item for a reader.
+    func relinquishPresentedItem(toReader reader: (@Sendable ((@Sendable () -> Void)?) -> Void)?)
+    /// Lets go of the item for a writer.
+    func relinquishPresentedItem(toWriter writer: (@Sendable ((@Sendable () -> Void)?) -> Void)?)
+    /// Saves.
+    func savePresentedItemChanges(completionHandler: (@Sendable ((any Error)?) -> Void)?)
+    /// Closes the item.
+    func accommodatePresentedItemDeletion(completionHandler: (@Sendable ((any Error)?) -> Void)?)
+    /// Closes an item of the directory.
+    func accommodatePresentedSubitemDeletion(at url: URL, completionHandler: (@Sendable ((any Error)?) -> Void)?)
 }
 
 /// The other forms of before Swift 3, and those whose block is never nil.
@@ -146,6 +176,41 @@ extension NSFilePresenter {
 }
 
 extension UnwrappedPresenterNames {
+    /// Calls the method by its older name.
+    public func relinquishPresentedItem(toReader reader: (@Sendable ((@Sendable () -> Void)?) -> Void)!) {
+        guard let reader else { return }
+        let form: @Sendable (@escaping @Sendable () -> Void) -> Void = { reader($0) }
+        (self as? any OldPresenterNames)?.relinquishPresentedItem(toReader: form)
+    }
+    /// Calls the method by its older name.
+    public func relinquishPresentedItem(toWriter writer: (@Sendable ((@Sendable () -> Void)?) -> Void)!) {
+        guard let writer else { return }
+        let form: @Sendable (@escaping @Sendable () -> Void) -> Void = { writer($0) }
+        (self as? any OldPresenterNames)?.relinquishPresentedItem(toWriter: form)
+    }
+    /// Calls the method by its older name.
+    public func savePresentedItemChanges(completionHandler: (@Sendable ((any Error)?) -> Void)!) {
+        guard let completionHandler else { return }
+        (self as? any OldPresenterNames)?.savePresentedItemChangesWithCompletionHandler { completionHandler($0) }
+    }
+    /// Calls the method by its older name.
+    public func accommodatePresentedItemDeletion(completionHandler: (@Sendable ((any Error)?) -> Void)!) {
+        guard let completionHandler else { return }
+        (self as? any OldPresenterNames)?.accommodatePresentedItemDeletionWithCompletionHandler {
+            completionHandler($0)
+        }
+    }
+    /// Calls the method by its older name.
+    public func accommodatePresentedSubitemDeletion(
+        at url: URL, completionHandler: (@Sendable ((any Error)?) -> Void)!
+    ) {
+        guard let completionHandler else { return }
+        (self as? any OldPresenterNames)?.accommodatePresentedSubitemDeletionAtURL(url: url) { completionHandler($0) }
+    }
+    /// Completes at once.
+    public func accommodatePresentedSubitemDeletionAtURL(
+        url: URL, completionHandler: (@Sendable (NSError?) -> Void)!
+    ) { completionHandler?(nil) }
     /// Completes at once.
     public func relinquishPresentedItemToReader(reader: (@Sendable ((@Sendable () -> Void)?) -> Void)!) { reader?(nil) }
     /// Completes at once.
@@ -158,13 +223,47 @@ extension UnwrappedPresenterNames {
     public func accommodatePresentedItemDeletionWithCompletionHandler(
         completionHandler: (@Sendable (NSError?) -> Void)!
     ) { completionHandler?(nil) }
-    /// Completes at once.
+    /// Calls the form with a `URL`.
     public func accommodatePresentedSubitemDeletionAtURL(
         url: NSURL, completionHandler: (@Sendable (NSError?) -> Void)!
-    ) { completionHandler?(nil) }
+    ) {
+        let form: (@Sendable (NSError?) -> Void)? = completionHandler
+        (self as? any OptionalPresenterNames)?.accommodatePresentedSubitemDeletionAtURL(
+            url: url as URL, completionHandler: form)
+    }
 }
 
 extension OptionalPresenterNames {
+    /// Calls the form with an implicitly unwrapped block.
+    public func relinquishPresentedItem(toReader reader: (@Sendable ((@Sendable () -> Void)?) -> Void)?) {
+        (self as? any UnwrappedPresenterNames)?.relinquishPresentedItem(toReader: reader)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func relinquishPresentedItem(toWriter writer: (@Sendable ((@Sendable () -> Void)?) -> Void)?) {
+        (self as? any UnwrappedPresenterNames)?.relinquishPresentedItem(toWriter: writer)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func savePresentedItemChanges(completionHandler: (@Sendable ((any Error)?) -> Void)?) {
+        (self as? any UnwrappedPresenterNames)?.savePresentedItemChanges(completionHandler: completionHandler)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func accommodatePresentedItemDeletion(completionHandler: (@Sendable ((any Error)?) -> Void)?) {
+        (self as? any UnwrappedPresenterNames)?.accommodatePresentedItemDeletion(completionHandler: completionHandler)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func accommodatePresentedSubitemDeletion(
+        at url: URL, completionHandler: (@Sendable ((any Error)?) -> Void)?
+    ) {
+        (self as? any UnwrappedPresenterNames)?.accommodatePresentedSubitemDeletion(
+            at: url, completionHandler: completionHandler)
+    }
+    /// Calls the form with an implicitly unwrapped block.
+    public func accommodatePresentedSubitemDeletionAtURL(
+        url: URL, completionHandler: (@Sendable (NSError?) -> Void)?
+    ) {
+        (self as? any UnwrappedPresenterNames)?.accommodatePresentedSubitemDeletionAtURL(
+            url: url, completionHandler: completionHandler)
+    }
     /// Calls the form with an implicitly unwrapped block.
     public func relinquishPresentedItemToReader(reader: (@Sendable ((@Sendable () -> Void)?) -> Void)?) {
         (self as? any UnwrappedPresenterNames)?.relinquishPresentedItemToReader(reader: reader)

@@ -38,6 +38,10 @@ public protocol NCWidgetProviding: OptionalUpdateForm, UnwrappedUpdateForm, OldU
     /// first update, and before the first update after one of them has changed. By default does nothing.
     func widgetActiveDisplayModeDidChange(_ activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize)
 
+    /// The method above, with its name of Swift 2.3.
+    func widgetActiveDisplayModeDidChange(
+        activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize)
+
     /// Is called once, before all others. By default does nothing. (There is no `super` to call.)
     func viewDidLoad()
     /// Is called before the first update of the process, and before the first one after the widget has become visible. By
@@ -56,9 +60,14 @@ extension NCWidgetProviding {
         (try? await firstReply { widgetPerformUpdate(completionHandler: $0) }) ?? .failed
     }
 
-    /// Does nothing.
+    /// Calls the method by its older name.
     public func widgetActiveDisplayModeDidChange(
         _ activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize
+    ) { widgetActiveDisplayModeDidChange(activeDisplayMode: activeDisplayMode, withMaximumSize: maxSize) }
+
+    /// Does nothing.
+    public func widgetActiveDisplayModeDidChange(
+        activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize
     ) {}
 
     /// Does nothing.

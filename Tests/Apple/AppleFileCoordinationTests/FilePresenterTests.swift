@@ -176,6 +176,25 @@ struct `File presenters` {
         #expect(document.calls.withLock { $0 } == ["to reader", "save"])
     }
 
+    @Test func `a presenter with present names, and blocks that may be nil or are unwrapped, is called`() throws {
+        try callEach(UnwrappedDocument(url("a")), UnwrappedDocument(url("d")))
+        _ = try container.groupctl("write", "a", input: "again")
+        try callEach(OptionalDocument(url("a")), OptionalDocument(url("d")))
+    }
+
+    private func callEach<Document: NotingDocument & NSFilePresenter>(_ item: Document, _ directory: Document) throws {
+        _ = try container.groupctl("write", "d/y", input: "y")
+        for document in [item, directory] { NSFileCoordinator.addFilePresenter(document) }
+        defer { for document in [item, directory] { NSFileCoordinator.removeFilePresenter(document) } }
+        #expect(try container.groupctl("read", "a").status == 0)
+        #expect(item.calls.withLock { $0 } == ["to reader", "save"])
+        #expect(try container.groupctl("remove", "a").status == 0)
+        try item.waitFor("deletion")
+        #expect(item.calls.withLock { $0.contains("to writer") })
+        #expect(try container.groupctl("remove", "d/y").status == 0)
+        try directory.waitFor("deletion of y")
+    }
+
     private func callAll<Document: NotingDocument & NSFilePresenter>(_ item: Document, _ directory: Document) throws {
         for name in ["d/x", "d/y"] { _ = try container.groupctl("write", name, input: name) }
         for document in [item, directory] { NSFileCoordinator.addFilePresenter(document) }

@@ -66,6 +66,55 @@ final class UnsureDocument: NotingDocument, NSFilePresenter, @unchecked Sendable
     }
 }
 
+/// A presenter with the present names, and blocks that are implicitly unwrapped.
+final class UnwrappedDocument: NotingDocument, NSFilePresenter, @unchecked Sendable {
+    func relinquishPresentedItem(toReader reader: (((@Sendable () -> Void)?) -> Void)!) {
+        note("to reader")
+        reader?(nil)
+    }
+    func relinquishPresentedItem(toWriter writer: (((@Sendable () -> Void)?) -> Void)!) {
+        note("to writer")
+        writer?(nil)
+    }
+    func savePresentedItemChanges(completionHandler: (((any Error)?) -> Void)!) {
+        note("save")
+        completionHandler(nil)
+    }
+    func accommodatePresentedItemDeletion(completionHandler: (((any Error)?) -> Void)!) {
+        note("deletion")
+        completionHandler(nil)
+    }
+    func accommodatePresentedSubitemDeletion(at url: URL, completionHandler: (((any Error)?) -> Void)!) {
+        note("deletion of \(url.lastPathComponent)")
+        completionHandler(nil)
+    }
+}
+
+/// A presenter with the present names, and optional blocks; and one method with its name of before Swift 3, a `URL`, and an
+/// optional block.
+final class OptionalDocument: NotingDocument, NSFilePresenter, @unchecked Sendable {
+    func relinquishPresentedItem(toReader reader: (((@Sendable () -> Void)?) -> Void)?) {
+        note("to reader")
+        reader?(nil)
+    }
+    func relinquishPresentedItem(toWriter writer: (((@Sendable () -> Void)?) -> Void)?) {
+        note("to writer")
+        writer?(nil)
+    }
+    func savePresentedItemChanges(completionHandler: (((any Error)?) -> Void)?) {
+        note("save")
+        completionHandler?(nil)
+    }
+    func accommodatePresentedItemDeletion(completionHandler: (((any Error)?) -> Void)?) {
+        note("deletion")
+        completionHandler?(nil)
+    }
+    func accommodatePresentedSubitemDeletionAtURL(url: URL, completionHandler: ((NSError?) -> Void)?) {
+        note("deletion of \(url.lastPathComponent)")
+        completionHandler?(nil)
+    }
+}
+
 /// A presenter with the names of before Swift 3.
 final class OldDocument: NotingDocument, NSFilePresenter, @unchecked Sendable {
     func relinquishPresentedItemToReader(reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {

@@ -117,6 +117,20 @@ private final class Scripted: TimelineProvider, Sendable {
         #expect(TimelineReloadPolicy.after(now) != .after(soon) && TimelineReloadPolicy.atEnd != .never)
     }
 
+    @Test func `what a press requests is done by a closure, and refused without one`() async throws {
+        let pressed = TimelineWidget(
+            Scripted([]), kind: "pressed", clock: clock, items: { [.writing(ItemPath($0.id))] },
+            perform: { action, access in try access.write(text: "done", to: ItemPath(action.id)) }
+        ) { WidgetView(lines: [.init($0.text)]) }
+        let container = container
+        try await WidgetProgram(pressed, in: container).perform(WidgetAction(id: "list"))
+        #expect(try container.coordinator(purpose: "tests").blocking.readText("list") == "done")
+        let other = widget(Scripted([]))
+        await #expect(throws: (any Error).self) {
+            try await WidgetProgram(other, in: container).perform(WidgetAction(id: "list"))
+        }
+    }
+
     @Test func `a timeline without entries shows the snapshot`() async throws {
         #expect(try await outcome(Scripted([])).snapshot?.lines == [.init("snapshot")])
     }
