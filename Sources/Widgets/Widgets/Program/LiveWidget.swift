@@ -176,7 +176,7 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
         let cause = Guarded<String?>(nil)
         let refresh = WidgetRefresh(
             program.provider, in: program.container, environment: environment, clock: program.clock
-        ) { error in cause.withLock { $0 = "\(error)" } }
+        ) { error in cause.withLock { $0 = failureText(error) } }
         let requested = try center.reloads(ofKind: program.provider.kind)
         let (isReload, hadFailed) = (requested != ledger.reloads, ledger.failures > 0)
         lastRefresh = program.clock.date

@@ -79,7 +79,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
                 try await provider.perform(press, by: coordinator, timeout: time) { hasChanges.withLock { $0 = true } }
                 return (.done, nil)
             } catch {
-                cause = "\(error)"
+                cause = failureText(error)
                 if !hasChanges.withLock({ $0 }) { return (.notDone, cause) }
             }
         }
@@ -89,7 +89,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             let isDone = try await provider.hasPerformed(press, by: coordinator, timeout: asks ? time : .seconds(1))
             return isDone ? (.done, nil) : (.notDone, cause)
         } catch {
-            return (.unknown, cause ?? "\(error)")
+            return (.unknown, cause ?? failureText(error))
         }
     }
 
@@ -102,7 +102,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         let time = Duration.nanoseconds(Int64(clampedSeconds: deadline))
         var refresh = WidgetRefresh(
             provider, in: container, environment: environment, timeout: time, timeLimit: time, clock: clock
-        ) { error in cause.withLock { $0 = "\(error)" } }
+        ) { error in cause.withLock { $0 = failureText(error) } }
         refresh.hasOwnProcess = true
         refresh.appears = appears
         do {
@@ -119,7 +119,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             if answer.timeline != nil && !shows { answer.result = .newData }
             answer.cause = cause.withLock { $0 }
         } catch {
-            answer = WidgetMessage.Answer(id: id, result: .failed, cause: "\(error)")
+            answer = WidgetMessage.Answer(id: id, result: .failed, cause: failureText(error))
         }
         return answer
     }
@@ -153,4 +153,10 @@ extension Int64 {
         self = seconds.isNaN ? 0 : Int64(exactly: (seconds * 1e9).rounded()) ?? (seconds < 0 ? 0 : .max)
         self = Swift.max(0, self)
     }
+}
+
+/// Returns an error of a provider's code in words for the person who looks at its panel.
+func failureText(_ error: any Error) -> String {
+    guard let error = error as? DecodingError else { return "\(error)" }
+    return "it has read something that it cannot decode: \(error.fault { true })"
 }
