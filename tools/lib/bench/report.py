@@ -74,8 +74,6 @@ def document(machine: dict[str, str], tables: list[Table], is_quick: bool, pictu
         shown = [(kind.name, [table for table in tables if table.row == kind.name]) for kind in kinds]
         if any(of_row for _, of_row in shown):
             parts.append(f"## {heading}\n")
-        if heading == "Growth" and picture is not None:
-            parts.append(f"![What a start, a change and a write cost as the tree and the journal grow]({picture})\n")
         parts += [section(name, of_row) for name, of_row in shown if of_row]
     return "\n".join([*filter(None, parts), REPRODUCE])
 

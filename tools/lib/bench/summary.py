@@ -39,7 +39,7 @@ FACTS = [
     Fact("lock", "median, ns", "write lock, depth 1", "bare OFD lock", "an uncontended lock and its end, ns",
          "the same two system calls, and the bookkeeping that names holders and finds deadlocks"),
     Fact("lock-contended", "the longest wait, ms", "lock", "flock(2)", "the longest wait of 8 processes for one lock, ms",
-         "a process that asks again queues behind the waiters; none starves"),
+         "a process that asks again queues behind the waiters, on every machine; flock(2) promises no order"),
     Fact("lock-contended", "additions a second, median", "lock", "flock(2)", "additions a second of these 8 processes",
          "the price of that, and of a record of each write in the journal"),
     Fact("replace", "1 KiB: median, µs", "ours, durable", "C, fsync of both", "a durable replacement of 1 KiB, µs",
@@ -62,5 +62,6 @@ def summary(tables: list[Table], picture: str | None) -> str:
         return ""
     parts = ["## In short", "", "| what | ours | the peer | ours ÷ the peer | what it means |", "|---|---|---|---|---|", *lines]
     if picture is not None:
-        parts += ["", f"How the costs grow with the number of files and changes: [a chart]({picture}) ([Growth](#growth))."]
+        parts += ["", f"![How the costs grow with the number of files and changes]({picture})"]
+        parts += ["", "The figures of this chart: [Growth](#growth)."]
     return "\n".join([*parts, ""])
