@@ -13,7 +13,7 @@ package struct CommitAttempts: Equatable, Sendable {
     private var wasSent = true
     /// The time from which on the next attempt may begin.
     package private(set) var next: Int64 = 0
-    private var failures = 0
+    private var backoff = Backoff.etcd
 
     /// Begins with an entry in flight that the last run of the program may have committed.
     package init() {}
@@ -34,16 +34,19 @@ package struct CommitAttempts: Equatable, Sendable {
     package mutating func ended(_ request: CommitRequest) { if atEtcd == request { atEtcd = nil } }
 
     /// Notes that the entry was committed, by this attempt or an earlier one.
-    package mutating func committed() { (failures, wasSent) = (0, true) }
+    package mutating func committed() {
+        backoff.succeeded()
+        wasSent = true
+    }
 
     /// Notes that the cluster has an entry with this number, or with a later one.
     package mutating func reached() { wasSent = true }
 
-    /// Notes that an attempt has failed. The pauses double, up to two seconds.
+    /// Notes that an attempt has failed.
     package mutating func failed(isSurelyNotWritten: Bool, at now: Int64) {
         if !isSurelyNotWritten { wasSent = true }
-        failures += 1
-        next = now + min(20_000_000 << Int64(min(failures, 7)), 2_000_000_000)
+        _ = backoff.failed(at: now)
+        next = backoff.next
     }
 
     /// Delays the next attempt until a time.

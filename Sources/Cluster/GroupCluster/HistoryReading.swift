@@ -17,10 +17,11 @@ package struct HistoryReading: Equatable, Sendable {
     package private(set) var isReading = false
     /// Whether everything that the cluster had was folded once.
     package private(set) var hasRead = false
-    /// The number of readings that have failed in a row.
-    package private(set) var failures = 0
+    private var backoff = Backoff.etcd
+    /// The number of readings that have failed since the last success.
+    package var failures: Int { backoff.failures }
     /// The time from which on the next reading may begin.
-    package private(set) var next: Int64 = 0
+    package var next: Int64 { backoff.next }
     private var events: [OrderedEntry] = []
 
     package init() {}
@@ -41,17 +42,15 @@ package struct HistoryReading: Equatable, Sendable {
         let result = (!isConnected, events)
         isConnected = true
         hasRead = true
-        failures = 0
+        backoff.succeeded()
         events = []
         return result
     }
 
-    /// Notes that the cluster cannot be reached. The pauses between readings double, up to two seconds. Returns whether
-    /// the machine was connected until now.
+    /// Notes that the cluster cannot be reached. Returns whether the machine was connected until now.
     package mutating func lost(at now: Int64) -> Bool {
         defer { isConnected = false }
-        failures += 1
-        next = now + min(20_000_000 << Int64(min(failures, 7)), 2_000_000_000)
+        _ = backoff.failed(at: now)
         return isConnected
     }
 
@@ -59,8 +58,7 @@ package struct HistoryReading: Equatable, Sendable {
     /// requests come meanwhile. Returns whether the cluster was reached until now.
     package mutating func refused(at now: Int64, pause: Int64) -> Bool {
         defer { isConnected = false }
-        failures += 1
-        if next <= now { next = now + pause }
+        backoff.failed(at: now, pause: pause)
         return isConnected
     }
 

@@ -168,8 +168,7 @@ final class EtcdConnection {
     /// does not speak TLS, without an answer.
     private func speaksTLS(_ url: String) throws(EtcdFailure) -> Bool {
         guard url.hasPrefix("http://"), let host = url.dropFirst(7).split(separator: "/").first else { return false }
-        let limit = min(configuration.requestLimit, .seconds(2))
-        return switch try perform("https://\(host)/version", .get, [], limit: limit) {
+        return switch try perform("https://\(host)/version", .get, [], limit: configuration.requestLimit) {
         case .answered, .untrusted, .tooLarge: true
         case .failed, .closed: false
         }

@@ -201,7 +201,7 @@ final class Machine {
                 defer { flag = false }
                 return flag
             }
-            if haveChanged || nextLockCheck <= monotonicNanoseconds() && locks.areWatched {
+            if haveChanged || isDue(.locks) {
                 // A process that holds or awaits a lock may have been killed, which changes no record.
                 nextLockCheck = monotonicNanoseconds() + 1_000_000_000
                 try takeRecords()
@@ -223,7 +223,7 @@ final class Machine {
                 isLinked = true
             }
             if suites.haveMore { continue }
-            let rest = nextTime().map { max(0, $0 - monotonicNanoseconds()) }
+            let rest = nextTime.map { max(0, $0 - monotonicNanoseconds()) }
             let now = monotonicNanoseconds()
             if looked > 0 { lookingPace.ended(changes: looked, at: now) }
             looked = 0
@@ -282,25 +282,65 @@ final class Machine {
         if full.endRound() { log("going on: there is room on the disk") }
     }
 
-    /// Returns the time at which something is due next; nil if only an event ends the wait.
-    private func nextTime() -> Int64? {
-        var times = [schedule.next, displaced.next, requests.nextRetry, report.nextTime].compactMap { $0 }
-        if let next = order.earliest {
+    /// What a round may have to do at a certain time, without an event. `work` does what is due; the loop waits no longer
+    /// than until the next of these times.
+    private enum Deed: CaseIterable {
+        /// Trying an item again that was in use.
+        case item
+        /// Looking again at files that came out of the container.
+        case takenOut
+        /// Trying a strict request again.
+        case request
+        /// Writing the status.
+        case status
+        /// Sending values and messages that are held for older ones.
+        case order
+        /// Trying again what had no room on the disk.
+        case room
+        /// Reading the log.
+        case read
+        /// Committing the entry in flight.
+        case commit
+        /// Putting the next entry in flight.
+        case prepare
+        /// Looking whether processes with locks are alive.
+        case locks
+        /// Looking for items that may be elsewhere, and at requests that wait for changes of suites.
+        case lookAgain
+    }
+
+    /// The time at which something is to be done; nil if only an event makes it necessary.
+    private func time(of deed: Deed) -> Int64? {
+        switch deed {
+        case .item: return schedule.next
+        case .takenOut: return displaced.next
+        case .request: return requests.nextRetry
+        case .status: return report.nextTime
+        case .order:
+            guard let next = order.earliest else { return nil }
             // The times of posts and of values come from records, and may be any number.
             let (rest, isOver) = next.subtractingReportingOverflow(wallNanoseconds())
             let longest: Int64 = 1_000_000_000
-            times.append(monotonicNanoseconds() + (isOver ? longest : min(max(0, rest), longest)))
+            return monotonicNanoseconds() + (isOver ? longest : min(max(0, rest), longest))
+        case .room:
+            let isTried = !full.lacking.isEmpty && full.next <= monotonicNanoseconds()
+            return full.isFull && !isTried ? full.next : nil
+        case .read: return history.isWanted && currentPause == nil ? history.next : nil
+        case .commit: return outbox.request != nil && !commits.isAwaited && history.isConnected ? commits.next : nil
+        case .prepare:
+            let isHeld = outbox.waitingCount > 0 && sendingPace.next > monotonicNanoseconds()
+            return isHeld ? sendingPace.next : nil
+        case .locks: return locks.areWatched ? nextLockCheck : nil
+        case .lookAgain:
+            let isWanted = !disk.isCertain || recordsChanged.withLock { $0 }
+            return isWanted ? monotonicNanoseconds() + 20_000_000 : nil
         }
-        if full.isFull, full.lacking.isEmpty || full.next > monotonicNanoseconds() { times.append(full.next) }
-        if history.isWanted && currentPause == nil { times.append(history.next) }
-        if outbox.request != nil && !commits.isAwaited && history.isConnected { times.append(commits.next) }
-        if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
-        if locks.areWatched { times.append(nextLockCheck) }
-        if !disk.isCertain { times.append(monotonicNanoseconds() + 20_000_000) }
-        // Requests that wait for earlier changes of suites are looked at again.
-        if recordsChanged.withLock({ $0 }) { times.append(monotonicNanoseconds() + 20_000_000) }
-        return times.min()
     }
+
+    private func isDue(_ deed: Deed) -> Bool { time(of: deed).map { $0 <= monotonicNanoseconds() } ?? false }
+
+    /// The time at which something is due next; nil if only an event ends the wait.
+    private var nextTime: Int64? { Deed.allCases.compactMap(time).min() }
 
     /// Starts a thread that wakes the loop after each change of a record.
     private func followRecords() throws {
@@ -348,7 +388,7 @@ final class Machine {
         let now = monotonicNanoseconds()
         schedule.release(at: now)
         requests.passed(now)
-        if history.isWanted && currentPause == nil && history.next <= now { read() }
+        if isDue(.read) { read() }
         try displaced.finish(dueAt: now, on: &disk)
         // Files that lack room are put back as soon as there is room, not only at the next connection.
         if history.isConnected && displaced.mayTryLost { displaced.recoverLost(fold, mirror, on: &disk) }
@@ -374,7 +414,7 @@ final class Machine {
         } else if full.takeMayFree() {
             contents.removeAll(except: neededContents, try displaced.names())
         }
-        if history.isConnected, let request = outbox.request, !commits.isAwaited, commits.next <= now {
+        if isDue(.commit), let request = outbox.request {
             toStore.isOutboxChanged = true
             // The cluster may have the entry as soon as it is sent, so the entry must be on the disk before. Otherwise
             // a power cut could make this machine forget its own entry, and take it for that of a clone.

@@ -34,28 +34,3 @@ struct Pace {
         (last, next) = (now, now + wait)
     }
 }
-
-/// The pauses between the tries of work that fails. Each pause is twice as long as the one before, up to a bound. After
-/// a longer time without a failure, the pauses are short again.
-struct Backoff {
-    /// The shortest and the longest pause, in nanoseconds.
-    private let pauses: ClosedRange<Int64>
-    private var pause: Int64 = 0
-    /// The time of the next try; a time in the past means at once.
-    private(set) var next: Int64 = 0
-
-    /// The pauses of work that lacks room on the disk. They are long, since a try may write as much as there is room
-    /// for.
-    static let room = Backoff(pauses: 1_000_000_000...30_000_000_000)
-
-    private init(pauses: ClosedRange<Int64>) { self.pauses = pauses }
-
-    /// Notes a failure. All failures before the next try count as one. Returns whether this one has moved the next try.
-    mutating func failed(at now: Int64) -> Bool {
-        if now < next { return false }
-        let isNew = pause == 0 || now - next > pauses.upperBound
-        pause = isNew ? pauses.lowerBound : min(pause * 2, pauses.upperBound)
-        next = now + pause
-        return true
-    }
-}

@@ -124,18 +124,23 @@ import Testing
         var history = HistoryReading()
         var commits = CommitAttempts()
         var pauses: [(Int64, Int64)] = []
+        var (now, then): (Int64, Int64) = (1_000, 1_000)
         for _ in 0..<9 {
-            _ = history.lost(at: 1_000)
-            commits.failed(isSurelyNotWritten: true, at: 1_000)
-            pauses.append((history.next - 1_000, commits.next - 1_000))
+            _ = history.lost(at: now)
+            // It has ended before the next try was due.
+            _ = history.lost(at: now)
+            commits.failed(isSurelyNotWritten: true, at: then)
+            pauses.append((history.next - now, commits.next - then))
+            (now, then) = (history.next, commits.next)
         }
+        #expect(history.failures == 9)
         let expected: [Int64] = [40, 80, 160, 320, 640, 1_280, 2_000, 2_000, 2_000].map { $0 * 1_000_000 }
         #expect(pauses.map(\.0) == expected && pauses.map(\.1) == expected)
         _ = history.joined()
         commits.committed()
-        _ = history.lost(at: 0)
-        commits.failed(isSurelyNotWritten: true, at: 0)
-        #expect(history.next == 40_000_000 && commits.next == 40_000_000)
+        _ = history.lost(at: now)
+        commits.failed(isSurelyNotWritten: true, at: then)
+        #expect(history.next == now + 40_000_000 && commits.next == then + 40_000_000)
     }
 
     @Test func `an entry may be committed once an attempt has reached etcd, or may have`() throws {

@@ -246,7 +246,7 @@ struct `An etcd with a certificate` {
     @Test func `plain HTTP to a port of TLS, and the other way round, is a failure`() throws {
         let authority = try EtcdAuthority()
         let server = try server(authority)
-        let plain = EtcdClient(try .hasty([server.endpoint.replacing("https", with: "http")]))
+        let plain = EtcdClient(try .patient([server.endpoint.replacing("https", with: "http")]))
         let found = failure { () throws(EtcdFailure) in try plain.transaction(then: []) }
         #expect(found?.refusal == .noGateway, "\(String(describing: found))")
         #expect(
