@@ -16,6 +16,10 @@ struct JournalView: Sendable {
     private var base: MappedCheckpoint?
 
     private static let attempts = 8
+    /// The work of an overlay above which the whole tree is read: to that, the move of a directory costs the same
+    /// whatever is in it. It is then some tenths of a second.
+    private static let mostWork = 2_000_000
+    private var mostWork = Self.mostWork
 
     /// Makes the view at the checkpoint; without one, an empty view at the journal's beginning. Linear in the items.
     /// Errors: `damaged`, `newerFormat` if there is neither a usable checkpoint nor the beginning.
@@ -26,13 +30,14 @@ struct JournalView: Sendable {
         }
     }
 
-    /// Makes a view for lookups of single items, which are read from the checkpoint's file. Constant time. Errors: as
-    /// above.
-    init(forLookingUpIn journal: Journal) throws(CoordinationError) {
+    /// Makes a view for lookups of single items, which are read from the checkpoint's file. Constant time. Where many
+    /// directories were moved or removed since the checkpoint, `catchUp` makes it a view of all items. Errors: as above.
+    init(forLookingUpIn journal: Journal, mostWork: Int = mostWork) throws(CoordinationError) {
         self = try Self.begin(journal) { () throws(CoordinationError) in
             guard let checkpoint = try journal.checkpoint.open() else { return nil }
             return JournalView(lookingUpIn: checkpoint)
         }
+        self.mostWork = mostWork
     }
 
     private init(_ header: CheckpointHeader, treeIndex: TreeIndex = TreeIndex()) {
@@ -88,6 +93,7 @@ struct JournalView: Sendable {
             case .entry(let entry):
                 position = entry.position
                 if let record = entry.record { take(record) }
+                if let overlay, overlay.work > mostWork { self = try JournalView(journal) }
             // The next comparison of the tree finds the effect of the missing records.
             case .gap(let next): position = next
             case .end:

@@ -13,6 +13,9 @@ struct TreeOverlay: RecordedTree {
     private var items: [ItemLocation: TreeIndex.Item] = [:]
     /// The items of the base that are gone.
     private var removed: Set<ItemLocation> = []
+    /// How much was looked at and moved because a directory was moved or removed: linear in what is in it, and in the
+    /// items that differ from the base.
+    private(set) var work = 0
 
     init(on base: any Base) { self.base = base }
 
@@ -39,8 +42,16 @@ struct TreeOverlay: RecordedTree {
     }
 
     mutating func removeTree(at location: ItemLocation) {
-        for inner in below(location) { remove(inner) }
+        for inner in inner(of: location) { remove(inner) }
         remove(location)
+    }
+
+    /// Returns everything below an item, which may be no directory.
+    private mutating func inner(of location: ItemLocation) -> [ItemLocation] {
+        if let item = item(at: location), item.state.type != .directory { return [] }
+        let inner = below(location)
+        work += items.count + inner.count
+        return inner
     }
 
     mutating func moveTrees(_ moves: [(from: ItemLocation, to: ItemLocation)]) -> [TreeIndex.Item?] {
@@ -48,7 +59,7 @@ struct TreeOverlay: RecordedTree {
         var tops: [TreeIndex.Item?] = []
         for (from, to) in moves {
             tops.append(item(at: from))
-            for inner in [from] + below(from) {
+            for inner in [from] + inner(of: from) {
                 guard let item = item(at: inner) else { continue }
                 remove(inner)
                 let location = inner == from ? to : inner.moved(from: from, to: to)

@@ -41,6 +41,38 @@ struct `Journal views` {
         #expect(try tree.item(at: Self.place("e")) == whole.item(at: Self.place("e")))
     }
 
+    @Test func `a view for lookups becomes one of all items where directories with much in them are moved often`()
+        throws
+    {
+        let small = try Self.checkpointed()
+        let journal = small.member.journal
+        var tree = try JournalView(forLookingUpIn: journal, mostWork: 20)
+        for number in 0..<6 { _ = try small.tester.write(bytes: [2], to: "d/\(number)") }
+        for number in 0..<3 { _ = try small.tester.move("d/\(number)", to: "d/moved-\(number)") }
+        try tree.catchUp(journal)
+        #expect(tree.isForLookingUp, "a file has nothing in it")
+        var name = "d"
+        for number in 0..<6 {
+            _ = try small.tester.move(ItemPath(name), to: "d\(number)")
+            name = "d\(number)"
+        }
+        _ = try small.tester.remove("\(name)/5")
+        try tree.catchUp(journal)
+        #expect(!tree.isForLookingUp)
+        let whole = try small.member.recordedTree()
+        for path in ["a", name, "\(name)/b", "\(name)/3", "\(name)/moved-2"] {
+            #expect(try tree.item(at: Self.place(path)) != nil, "\(path)")
+            #expect(try tree.item(at: Self.place(path)) == whole.item(at: Self.place(path)), "\(path)")
+        }
+        for path in ["d", "d/b", "d4/b", "\(name)/5", "\(name)/2"] {
+            #expect(try tree.item(at: Self.place(path)) == nil)
+        }
+        // It reads on.
+        _ = try small.tester.move(ItemPath(name), to: "e")
+        try tree.catchUp(journal)
+        #expect(try tree.item(at: Self.place("e/b")) == small.member.recordedTree().item(at: Self.place("e/b")))
+    }
+
     @Test func `generations of items come from the checkpoint after their records are gone`() throws {
         let small = try Self.checkpointed()
         #expect(try small.tester.generation(of: "a") == 1)
