@@ -27,7 +27,7 @@ extension Machine {
         try disk.lookWhereRulesHaveChanged()
         try findMissing()
         removals.forgetPresent(disk.isThere)
-        noteChanged(time: now)
+        noteChanged(time: now, withHeld: true)
         if !changedItems.isEmpty {
             // A program that is started anew looks for what is missing again: it reads the records of before.
             if disk.isCertain { toStore.cursor = follower.cursor }
@@ -91,9 +91,11 @@ extension Machine {
         return changes + order.heldChanges
     }
 
-    func noteChanged(time: Int64) {
+    /// Notes the items that have changed, with the time of their change. Those that were held come with `withHeld`: once
+    /// in a round, as a round may have thousands of changes.
+    func noteChanged(time: Int64, withHeld: Bool = false) {
         removals.note(meant: disk.takeWithdrawn())
-        for local in disk.takeChanged() { changedItems.append((local, time)) }
+        for local in disk.takeChanged(withHeld: withHeld) { changedItems.append((local, time)) }
     }
 
     func look(at change: Change) throws {

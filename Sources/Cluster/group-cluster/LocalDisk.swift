@@ -33,6 +33,8 @@ struct LocalDisk {
     /// Items that differ from what is stored (`toStore`), and items that `takeChanged` has yet to return (`changed`).
     private var toStore: Set<LocalItem> = []
     private var changed: Worklist<LocalItem> = .init()
+    /// Items that have changed, and may be elsewhere.
+    private var held: Set<LocalItem> = []
     /// Files that have become too large to be mirrored, to be returned by `takeWithdrawn`.
     private var withdrawn: [LocalItem] = []
     private var isLookingAtAll = false
@@ -478,13 +480,21 @@ struct LocalDisk {
         toStore.insert(item)
     }
 
-    /// Returns the items that have changed since the last call, but for those that may be elsewhere.
-    mutating func takeChanged() -> [LocalItem] {
-        let all = changed.elements
+    /// Returns the items that have changed since the last call, but for those that may be elsewhere: these are held until
+    /// they are certainly not, and a call with `withHeld` returns them.
+    mutating func takeChanged(withHeld isLast: Bool = true) -> [LocalItem] {
+        var all = changed.elements
         changed = .init()
+        if isLast {
+            all += held.subtracting(all).sorted()
+            held = []
+        }
         if isCertain { return all }
-        for item in all where mayBeElsewhere(item) { changed.insert(item) }
-        return all.filter { !changed.contains($0) }
+        return all.filter { item in
+            if !mayBeElsewhere(item) { return true }
+            held.insert(item)
+            return false
+        }
     }
 
     // MARK: The whole disk
