@@ -41,6 +41,9 @@ struct RenamePairs: Equatable, Sendable {
         halves[cookie] = Half(origin: origin, directory: directory)
     }
 
+    /// Where the item came from; nil for one from outside.
+    func origin(cookie: UInt32) -> ItemLocation? { halves[cookie]?.origin }
+
     /// Returns the first half of a rename; nil for an item that came from outside.
     mutating func arrived(cookie: UInt32) -> Half? { halves.removeValue(forKey: cookie) }
 

@@ -41,6 +41,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
     private var round = 0
     /// Whether records were written before all events were taken.
     private var hasWritten = false
+    /// The last rename of an item that the journal has over another one, if it is not recorded yet.
+    private var replacement: (from: ItemLocation, to: ItemLocation)?
     /// Locations that were looked for in vain since the events were last read to their end. Such an item, or a
     /// directory around it, may have been moved, which an event that is still to be read reports: the item is then
     /// compared at its new location, and so is that directory.
@@ -133,10 +135,20 @@ struct TreeWatcher<View: WatchedFileSystem> {
     /// The number of events for which half of a rename is held at most: behind so many, the other half does not come.
     private static var mostHeld: Int { 1_024 }
 
-    /// Records the removals that were taken before what happened behind them: a script that acts on the later change
-    /// relies on the removal.
-    private mutating func recordRemovals() throws(CoordinationError) {
-        if reconciler.worklist.removals.isEmpty { return }
+    /// Records the removals and replacements that were taken before an event: a script that acts on a later change relies
+    /// on them.
+    private mutating func recordRemovals(before event: DirectoryEvent, at location: ItemLocation)
+        throws(CoordinationError)
+    {
+        if reconciler.worklist.removals.isEmpty {
+            guard let replacement else { return }
+            // The other half of an exchange, which the kernel reports as two renames.
+            if case .arrived(let cookie) = event.kind, location == replacement.from,
+                pairs.origin(cookie: cookie) == replacement.to
+            {
+                return
+            }
+        }
         if try work(comparing: 0) { hasWritten = true }
     }
 
@@ -164,7 +176,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
             return reconciler.worklist.add(database, .content)
         }
         switch event.kind {
-        case .content, .attributes, .created, .arrived: try recordRemovals()
+        case .content, .attributes, .created, .arrived: try recordRemovals(before: event, at: location)
         case .removed, .left, .ended: break
         }
         switch event.kind {
@@ -216,6 +228,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
             pairs.noteMove(from: origin, to: goal)
         }
         reconciler.noteMove(from: origin, to: goal, isDirectory: isDirectory)
+        let tree = reconciler.view.treeIndex
+        if tree[origin] != nil && tree[goal] != nil { replacement = (origin, goal) }
     }
 
     /// Moves the watch of a directory with it. Returns false if the directory at the goal is another one.
@@ -259,7 +273,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
     @discardableResult
     mutating func work(comparing limit: Int = 256) throws(CoordinationError) -> Bool {
         var wrote = try reconciler.work() || hasWritten
-        hasWritten = false
+        (hasWritten, replacement) = (false, nil)
         addUnlisted()
         var listed = 0
         while listed < limit, let directory = comparison.next() {
