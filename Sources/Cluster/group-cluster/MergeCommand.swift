@@ -104,7 +104,7 @@ struct MergeCommand {
             guard let outcome else {
                 throw fault(.limitReached, "the command printed more than \(Filter.limit) bytes; nothing was changed")
             }
-            (content, status) = outcome
+            (content, status) = (outcome.output, outcome.status)
         }
         if status != .success {
             // The failure to run COMMAND was reported.

@@ -136,14 +136,14 @@ extension CommandProcess {
     }
 
     /// Runs COMMAND with a file as its standard input while this process holds a lock, and returns its output and its
-    /// exit status; after a signal that another process has sent, that of the signal. Returns nil if the output is
-    /// longer than `limit` bytes; then COMMAND was killed.
+    /// exit status; after a signal that another process has sent, that of the signal, and the signal. Returns nil if the
+    /// output is longer than `limit` bytes; then COMMAND was killed.
     ///
     /// The input is a file rather than a pipe, so a COMMAND that writes before it has read everything cannot deadlock.
     package static func filterUnderLock(
         _ command: [[UInt8]], input: borrowing FileDescriptor, atMost limit: Int,
         variables: [(name: String, value: [UInt8])], for run: borrowing CommandRun
-    ) throws(Errno) -> (output: [UInt8], status: Int32)? {
+    ) throws(Errno) -> (output: [UInt8], status: Int32, signal: Int32?)? {
         let signals = try noteSignals()
         defer { TerminationSignals.restoreDefaults() }
         let pipe = try FileDescriptor.pipe()
@@ -155,7 +155,7 @@ extension CommandProcess {
         let status = try process.wait()
         process.awaitOthers(run)
         guard let output else { return nil }
-        return (output, process.sent.map { 128 + $0 } ?? status)
+        return (output, process.sent.map { 128 + $0 } ?? status, process.sent)
     }
 
     private static func noteSignals() throws(Errno) -> TerminationSignals {

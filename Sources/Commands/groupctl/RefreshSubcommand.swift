@@ -74,7 +74,7 @@ private func render(
     let outcome = try Filter.run(
         command, input: FileDescriptor.inMemory(), atMost: Filter.snapshotLimit, of: kind, in: container, "refresh",
         for: run)
-    guard let (snapshot, status) = outcome else {
+    guard let (snapshot, status, _) = outcome else {
         run.complain(
             "cannot refresh '\(kind)': '\(PipeText.escaped(command.first ?? []))' printed more than "
                 + "\(Filter.snapshotLimit) bytes, which is the largest snapshot; the last snapshot is kept; "

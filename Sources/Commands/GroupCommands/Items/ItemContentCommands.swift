@@ -126,7 +126,7 @@ package struct ItemCommands: Sendable {
             progress.end()
             let outcome = try Filter.run(
                 command, input: input, of: PipeText.escaped(path.bytes), in: container, "update", for: run)
-            guard let (output, status) = outcome else {
+            guard let (output, status, signal) = outcome else {
                 throw CoordinationError(
                     .limitReached, operation: "update", item: PipeText.escaped(path.bytes),
                     containerPath: container.path.description,
@@ -136,7 +136,8 @@ package struct ItemCommands: Sendable {
             if status != .success {
                 // That it cannot be run was said.
                 if ![126, 127].contains(status.rawValue) {
-                    run.complain("'\(PipeText.escaped(command[0]))' ended with \(status.rawValue); nothing was changed")
+                    let end = signal.map { "was told to end by signal \($0)" } ?? "ended with \(status.rawValue)"
+                    run.complain("'\(PipeText.escaped(command[0]))' \(end); nothing was changed")
                 }
                 throw CommandFailure(status: status)
             }
