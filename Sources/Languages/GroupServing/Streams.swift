@@ -9,7 +9,9 @@ extension Connection {
     func follow(_ request: Request, _ entry: Entry) throws -> JSONValue {
         let follower = try open(request)
         entry.held = .stream(Stream(follower) { $0.json })
-        return ["cursor": .string(follower.cursor.description)]
+        let patterns = try (request.texts("include") ?? []).map { Array($0.utf8) }
+        let doubts = patterns.compactMap { container.doubt(ofPattern: $0, among: patterns) }
+        return .object([("cursor", .string(follower.cursor.description))] + Self.members(ofDoubts: doubts))
     }
 
     private func open(_ request: Request) throws -> Follower<Change> {

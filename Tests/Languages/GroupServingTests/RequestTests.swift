@@ -232,4 +232,17 @@ import Testing
         }
         #expect(try client.answer(client.begin(#""do":"followKeys","suite":"s""#))["doubts"] == nil)
     }
+
+    @Test func `a pattern that names nothing but a symbolic link is pointed out`() throws {
+        _ = try RunningProcess(["mkdir", temporary.path + "/real"], input: "").finish()
+        _ = try RunningProcess(["ln", "-s", "real", temporary.path + "/conf"], input: "").finish()
+        let following = try client.ask(#""do":"follow","include":["conf"]"#)
+        guard case .array(let doubts)? = following["doubts"], doubts.count == 1, case .string(let text)? = doubts.first
+        else {
+            Issue.record("\(following)")
+            return
+        }
+        #expect(text.contains("symbolic link") && text.contains("real"), "\(text)")
+        #expect(try client.ask(#""do":"follow","include":["conf","real/**"]"#)["doubts"] == nil)
+    }
 }
