@@ -25,7 +25,9 @@ package enum Filter {
             else { return nil }
             return (outcome.output, ExitStatus(rawValue: outcome.status), outcome.signal)
         } catch {
-            if let status = CommandStartFailure.statusIfCommand(error, of: command, for: run) { return ([], status, nil) }
+            if let status = CommandStartFailure.statusIfCommand(error, of: command, for: run) {
+                return ([], status, nil)
+            }
             var failure = CoordinationError(error, operation: operation, item: item)
             failure.containerPath = container.path.description
             throw failure

@@ -182,7 +182,9 @@ extension ChangeFilter {
             if part.elementsEqual(".".utf8) || part.elementsEqual("..".utf8) {
                 return "no path has '.' or '..' in it: patterns are relative to the container"
             }
-            if part.elementsEqual(".group".utf8) { return "nothing in '.group' is an item: the library keeps it for itself" }
+            if part.elementsEqual(".group".utf8) {
+                return "nothing in '.group' is an item: the library keeps it for itself"
+            }
             if let fault = Glob.fault(of: part) { return fault }
         }
         return nil
