@@ -49,10 +49,7 @@ extension ClusterMirror {
         to tree: ClusterTree, on disk: LocalTree, inFlight: [SentItem], deferred: Set<ItemName> = [],
         fresh: ClusterName
     ) -> MirrorStep? {
-        var work = Work(
-            tree: tree, disk: disk, items: deferred.union(inFlight.map(\.item)), locals: Set(inFlight.map(\.local)),
-            fresh: fresh)
-        for item in deferred { if let old = base[item] { work.locals.insert(old.local) } }
+        let work = work(to: tree, on: disk, inFlight: inFlight, deferred: deferred, fresh: fresh)
         // A blocked item goes to the end of the worklist, so that the next search begins with the others.
         for _ in 0..<stale.count {
             guard let item = stale.first else { return nil }
@@ -63,6 +60,25 @@ extension ClusterMirror {
             }
         }
         return nil
+    }
+
+    /// Takes over the items of the disk that are as in the cluster's tree, without making a step: these stay to be made.
+    /// Linear in the stale items.
+    package mutating func takeOver(
+        from tree: ClusterTree, on disk: LocalTree, inFlight: [SentItem], deferred: Set<ItemName>, fresh: ClusterName
+    ) {
+        let work = work(to: tree, on: disk, inFlight: inFlight, deferred: deferred, fresh: fresh)
+        for item in stale.elements { _ = plan(item, work) }
+    }
+
+    private func work(
+        to tree: ClusterTree, on disk: LocalTree, inFlight: [SentItem], deferred: Set<ItemName>, fresh: ClusterName
+    ) -> Work {
+        var work = Work(
+            tree: tree, disk: disk, items: deferred.union(inFlight.map(\.item)), locals: Set(inFlight.map(\.local)),
+            fresh: fresh)
+        for item in deferred { if let old = base[item] { work.locals.insert(old.local) } }
+        return work
     }
 
     /// The input of a plan. `items` and `locals` are those that must not be touched now: they are in flight or

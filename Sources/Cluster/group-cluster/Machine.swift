@@ -191,8 +191,13 @@ final class Machine {
         try channels.countUnapplied(fold)
         if outbox.inFlight == nil { try channels.forgetPosts() }
         try watchStores()
+        if !stateIsNew {
+            try takeChanges()
+            takeOver()
+            try storeState()
+        }
+        try link.start()
         try followRecords()
-        var isLinked = false
         defer { link.stop() }
         while !isEnding() && acceptedHistory == nil {
             let seen = Interruption.latest
@@ -216,13 +221,7 @@ final class Machine {
             noteRoom()
             try showStatus(force: false)
             for line in report.takeLines() { print(line) }
-            if hasMore { continue }
-            if !isLinked {
-                // The steps that the last run has made and not stored are found on the disk before newer entries come.
-                try link.start()
-                isLinked = true
-            }
-            if suites.haveMore { continue }
+            if hasMore || suites.haveMore { continue }
             let rest = nextTime.map { max(0, $0 - monotonicNanoseconds()) }
             let now = monotonicNanoseconds()
             if looked > 0 { lookingPace.ended(changes: looked, at: now) }
@@ -452,6 +451,14 @@ final class Machine {
             items.formUnion(([local] + disk.tree.descendants(of: local)).compactMap { mirror.items[$0] })
         }
         return items
+    }
+
+    /// Finds on the disk the steps that the last run has made and not stored, before newer entries come.
+    private func takeOver() {
+        mirror.takeOver(
+            from: fold.tree, on: disk.tree, inFlight: outbox.inFlight?.sent ?? [], deferred: itemsElsewhere,
+            fresh: .fresh())
+        for local in mirror.takeFound() { outbox.add(.item(local)) }
     }
 
     /// Makes the steps that bring the disk to the cluster's tree. Returns whether more steps can be made at once.
