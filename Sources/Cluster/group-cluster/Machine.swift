@@ -283,7 +283,7 @@ final class Machine {
 
     /// What a round may have to do at a certain time, without an event. `work` does what is due; the loop waits no longer
     /// than until the next of these times.
-    private enum Deed: CaseIterable {
+    private enum DueWork: CaseIterable {
         /// Trying an item again that was in use.
         case item
         /// Looking again at files that came out of the container.
@@ -309,8 +309,8 @@ final class Machine {
     }
 
     /// The time at which something is to be done; nil if only an event makes it necessary.
-    private func time(of deed: Deed) -> Int64? {
-        switch deed {
+    private func time(of work: DueWork) -> Int64? {
+        switch work {
         case .item: return schedule.next
         case .takenOut: return displaced.next
         case .request: return requests.nextRetry
@@ -336,10 +336,10 @@ final class Machine {
         }
     }
 
-    private func isDue(_ deed: Deed) -> Bool { time(of: deed).map { $0 <= monotonicNanoseconds() } ?? false }
+    private func isDue(_ work: DueWork) -> Bool { time(of: work).map { $0 <= monotonicNanoseconds() } ?? false }
 
     /// The time at which something is due next; nil if only an event ends the wait.
-    private var nextTime: Int64? { Deed.allCases.compactMap(time).min() }
+    private var nextTime: Int64? { DueWork.allCases.compactMap(time).min() }
 
     /// Starts a thread that wakes the loop after each change of a record.
     private func followRecords() throws {

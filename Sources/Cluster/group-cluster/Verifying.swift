@@ -112,8 +112,12 @@ private func show(
         try run.output.writeLine(TerminalName.line(of: [line]).replacing(#"\\"#, with: #"\"#))
     }
     if isRepaired { try run.output.writeLine("repaired: this machine has joined anew") }
-    let same = "\(comparison.items) items, \(comparison.keys) keys and \(comparison.channels) channels are equal"
-    try run.output.writeLine("\(same), \(comparison.differences.count) differences, at index \(comparison.index)")
+    func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+    let (items, keys) = (counted(comparison.items, "item"), counted(comparison.keys, "key"))
+    let channels = counted(comparison.channels, "channel")
+    try run.output.writeLine(
+        "equal: \(items), \(keys), \(channels); different: \(comparison.differences.count); at index \(comparison.index)"
+    )
     if !isSettled && !comparison.differences.isEmpty {
         run.complain("this machine has not come to rest in time: what differs may be on its way")
     }

@@ -39,7 +39,7 @@ struct `Comparing a machine with its cluster` {
         for machine in [a, b] {
             let (status, text) = try verify(machine)
             #expect(status == 0, "\(text)")
-            #expect(text.hasPrefix("5 items, 2 keys and 1 channels are equal, 0 differences, at index "), "\(text)")
+            #expect(text.hasPrefix("equal: 5 items, 2 keys, 1 channel; different: 0; at index "), "\(text)")
         }
         let (status, text) = try verify(a, "--json")
         #expect(status == 0 && text.contains(#""equal":true"#), "\(text)")
@@ -76,7 +76,7 @@ struct `Comparing a machine with its cluster` {
         let (status, text) = try verify(b)
         #expect(status == 1, "\(text)")
         #expect(text.contains("channel c, message 2: here 1 bytes, SHA-256 2b4c342f5433ebe5"), "\(text)")
-        #expect(text.contains("1 differences"), "\(text)")
+        #expect(text.contains("; different: 1; "), "\(text)")
         #expect(try verify(b, "--repair").status == 0)
     }
 
@@ -120,7 +120,7 @@ struct `Comparing a machine with its cluster` {
         #expect(try verify(a).status == 0)
         let (status, text) = try verify(b)
         #expect(status == 1, "\(text)")
-        #expect(text.contains("item f: here a file") && text.contains("1 differences"), "\(text)")
+        #expect(text.contains("item f: here a file") && text.contains("; different: 1; "), "\(text)")
         let repaired = try verify(b, "--repair")
         #expect(repaired.status == 0, "\(repaired.text)")
         #expect(repaired.text.contains("joined anew"), "\(repaired.text)")
