@@ -204,7 +204,9 @@ final class Channels {
             guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
                 let host = try? reader.counted(), let content = try? reader.raw(reader.remaining)
             else { return nil }
-            (self.purpose, self.host, self.content) = (purpose, host, form == 0 ? nil : content)
+            self.purpose = purpose
+            self.host = host
+            self.content = form == 0 ? nil : content
         }
     }
 

@@ -238,7 +238,7 @@ struct LocalDisk {
             || tree.ancestors(item).contains(where: ahead.contains)
     }
 
-    /// Returns whether an item certainly is where it is known.
+    /// Returns whether it is certain that an item is where it is known.
     func isThere(_ item: LocalItem) -> Bool { tree[item] != nil && !mayBeElsewhere(item) }
 
     /// Lets `takeChanged` return an item, once it is certain where the item is.

@@ -191,7 +191,7 @@ final class Machine {
         try channels.countUnapplied(fold)
         if outbox.inFlight == nil { try channels.forgetPosts() }
         try watchStores()
-        if !stateIsNew {
+        if !stateIsNew && currentPause == nil {
             try takeChanges()
             takeOver()
             try storeState()
