@@ -273,7 +273,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
     @discardableResult
     mutating func work(comparing limit: Int = 256) throws(CoordinationError) -> Bool {
         var wrote = try reconciler.work() || hasWritten
-        (hasWritten, replacement) = (false, nil)
+        hasWritten = false
+        replacement = nil
         addUnlisted()
         var listed = 0
         while listed < limit, let directory = comparison.next() {
