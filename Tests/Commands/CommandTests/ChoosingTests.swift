@@ -200,7 +200,7 @@ struct `Filters and formats of watch-group` {
         _ = try await writer.finish()
     }
 
-    @Test(arguments: ["./n", "/n", "a//b", "a/", "../n", "a/./b", "[ab", "a[!", "a[]"])
+    @Test(arguments: ["./n", "/n", "a//b", "a/", "../n", "a/./b", "[ab", "a[!", "a[]", ".group/**", "**/.group"])
     func `a pattern that no path can match is a usage error`(pattern: String) async throws {
         let container = try TemporaryContainer()
         for words in [["changes", container.path, "--since", "start"], [container.path, "--timeout", "0"]] {
